@@ -1,0 +1,162 @@
+"""The ways of building that are compared, and how one program is built in one of them.
+
+A variant is words added to the compiler's command, and settings for the run. Flags stand in the
+compiler's own words and not in CFLAGS, so that every link step sees them too. A tuned variant is
+a copy of another variant's program after `inquest tune`.
+
+Every program is configured once a level of optimisation, with plain clang-19; a variant copies that
+tree and compiles it again (tests/real/package remake). What was built is kept and used again as
+long as compiler, plugin and flags are the same."""
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+
+
+class Variant:
+    def __init__(self, name, title, flags="", ours=False, environment=None, tuned_from=None, tune=None):
+        self.name = name
+        self.title = title
+        self.flags = flags
+        self.ours = ours
+        self.environment = environment or {}
+        self.tuned_from = tuned_from
+        self.tune = tune
+
+
+class BuildFailed(Exception):
+    pass
+
+
+def tune_off(program):
+    return [["--off", "*"]]
+
+
+def tune_realistic(program):
+    """Paper 001, section V-A: call coverage stays on everywhere, paths are traced in the functions
+    that were on the stack of a failure."""
+    steps = [["--off", "*", "--scheme", "paths"]]
+    steps += [["--on", function, "--scheme", "paths"] for function in program.traced_functions()]
+    return steps
+
+
+# In '{scratch}' what a run leaves behind is collected; it is thrown away after each run.
+VARIANTS = [
+    Variant("plain", "plain"),
+    Variant("again", "plain again"),
+    Variant("none", "none", "-finquest=none", ours=True),
+    Variant("calls", "calls", "-finquest=calls", ours=True),
+    Variant("paths", "paths", "-finquest=paths", ours=True),
+    Variant("full", "full", "-finquest=full", ours=True),
+    Variant("off", "flags off", ours=True, tuned_from="paths", tune=tune_off),
+    Variant("realistic", "realistic", ours=True, tuned_from="paths", tune=tune_realistic),
+    Variant("single", "paths, not tunable", "-finquest=paths -fno-inquest-tunable", ours=True),
+    Variant("gcov", "gcov", "--coverage", environment={"GCOV_PREFIX": "{scratch}"}),
+    Variant("source", "source-based coverage", "-fprofile-instr-generate -fcoverage-mapping",
+            environment={"LLVM_PROFILE_FILE": "{scratch}/profile"}),
+    Variant("xray", "XRay", "-fxray-instrument", environment={"XRAY_OPTIONS": "patch_premain=true"}),
+]
+
+
+class Builder:
+    """plain and ours are compiler commands as lists of words; work is owned by the benchmark."""
+
+    def __init__(self, source, work, plain, ours, tool):
+        self.package = os.path.join(source, "tests", "real", "package")
+        self.work = work
+        self.plain = plain
+        self.ours = ours
+        self.tool = tool
+        self.by_name = {variant.name: variant for variant in VARIANTS}
+
+    def build(self, program, variant, opt):
+        """Path of the program; raises BuildFailed with the reason."""
+        if variant.tuned_from:
+            return self.tune(program, variant, opt)
+        directory = self.directory(program, variant, opt)
+        compiler = self.compiler(variant)
+        stamp = self.stamp(compiler, opt)
+        if not self.is_fresh(directory, stamp):
+            base = self.configured(program, opt)
+            self.run_package(program, ["--from", base, "--cc", shlex.join(compiler), "--opt", opt, "--work", directory,
+                                       "--jobs", "1", "remake"])
+            write(os.path.join(directory, "stamp"), stamp)
+        return self.run_package(program, ["--work", directory, "single"]).strip()
+
+    def seconds(self, program, variant, opt):
+        """CPU seconds that compiling and linking took, or None."""
+        path = os.path.join(self.directory(program, variant, opt), "time")
+        try:
+            with open(path) as file:
+                user, system, _ = file.read().split()[-3:]
+            return float(user) + float(system)
+        except (OSError, ValueError):
+            return None
+
+    def directory(self, program, variant, opt):
+        return os.path.join(self.work, "build", program.name + opt, variant.name)
+
+    def compiler(self, variant):
+        return (self.ours if variant.ours else self.plain) + shlex.split(variant.flags)
+
+    def stamp(self, compiler, opt):
+        try:
+            version = subprocess.run(compiler[:1] + ["--version"], capture_output=True, text=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise BuildFailed("cannot run '%s': %s" % (compiler[0], error))
+        return hashlib.sha256("\n".join(compiler + [opt, version]).encode()).hexdigest()
+
+    def is_fresh(self, directory, stamp):
+        try:
+            with open(os.path.join(directory, "stamp")) as file:
+                return file.read() == stamp
+        except OSError:
+            return False
+
+    def configured(self, program, opt):
+        """The work directory of a plain build, from which every variant copies."""
+        directory = os.path.join(self.work, "build", program.name + opt, "configured")
+        if not os.path.exists(os.path.join(directory, "built")):
+            self.run_package(program, ["fetch", "--cc", shlex.join(self.plain), "--opt", opt, "--work", directory, "build"])
+        return directory
+
+    def run_package(self, program, arguments):
+        # Tools that a build makes and runs must not leave profiles in the tree.
+        environment = dict(os.environ, LLVM_PROFILE_FILE=os.devnull)
+        done = subprocess.run([self.package, program.package] + arguments, capture_output=True, text=True, env=environment,
+                              stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise BuildFailed(last_line(done.stderr))
+        return done.stdout
+
+    def tune(self, program, variant, opt):
+        original = self.build(program, self.by_name[variant.tuned_from], opt)
+        directory = self.directory(program, variant, opt)
+        os.makedirs(directory, exist_ok=True)
+        tuned = os.path.join(directory, os.path.basename(original))
+        shutil.copy2(original, tuned)
+        for step in variant.tune(program):
+            done = subprocess.run([self.tool, "tune", tuned] + step, capture_output=True, text=True)
+            # 1 is "not found": a function of the list may be absent where it was inlined everywhere.
+            if done.returncode not in (0, 1):
+                raise BuildFailed("inquest tune %s: %s" % (" ".join(step), last_line(done.stderr)))
+        return tuned
+
+
+def loaded_size(path):
+    """Text and data in bytes, as size prints them: what a process maps from the file."""
+    done = subprocess.run(["size", path], capture_output=True, text=True, check=True)
+    text, data = done.stdout.splitlines()[-1].split()[:2]
+    return int(text) + int(data)
+
+
+def last_line(text):
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "no message"
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)

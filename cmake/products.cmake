@@ -1,0 +1,45 @@
+# What is installed: bin/inquest, bin/inquest-cc, bin/inquest-c++, lib/inquest/inquest-plugin.so.
+# inquest-cc finds its plugin relative to itself, so the build tree has the installed tree's shape.
+set(INQUEST_PLUGIN_DIR lib/inquest)
+
+file(GLOB cli_sources CONFIGURE_DEPENDS src/cli/*.c)
+if(cli_sources)
+    add_executable(inquest ${cli_sources})
+    target_link_libraries(inquest PRIVATE inquest_flags inquest_sanitize ${INQUEST_LIBRARIES}
+        inquest_edit)
+    install(TARGETS inquest DESTINATION bin)
+endif()
+
+file(GLOB driver_sources CONFIGURE_DEPENDS src/instrument/driver/*.c)
+if(driver_sources)
+    add_executable(inquest-cc ${driver_sources})
+    target_link_libraries(inquest-cc PRIVATE inquest_flags inquest_sanitize common
+        inquest_elf)
+    add_custom_command(TARGET inquest-cc POST_BUILD
+        COMMAND ${CMAKE_COMMAND} -E create_symlink inquest-cc
+            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/inquest-c++
+        BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/inquest-c++)
+    install(TARGETS inquest-cc DESTINATION bin)
+    install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/inquest-c++ DESTINATION bin)
+endif()
+
+# The plugin shares path numbering and splitting with the reader by compiling the same files. It is
+# self-contained but for libc and LLVM, whose symbols are those of the clang that loads it.
+file(GLOB plugin_sources CONFIGURE_DEPENDS src/instrument/*.c src/instrument/plugin.cc)
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/instrument/plugin.cc)
+    file(GLOB plugin_shared CONFIGURE_DEPENDS
+        src/program/path_number.c src/program/split.c src/common/*.c src/layout/*.c)
+    list(FILTER plugin_shared EXCLUDE REGEX "/common/(json|progress|color|budget)[^/]*\\.c$")
+    add_library(inquest-plugin MODULE ${plugin_sources} ${plugin_shared})
+    set_target_properties(inquest-plugin PROPERTIES PREFIX ""
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}
+        POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+    target_compile_options(inquest-plugin PRIVATE
+        -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
+    target_link_libraries(inquest-plugin PRIVATE inquest_flags inquest_llvm_headers)
+    install(TARGETS inquest-plugin DESTINATION ${INQUEST_PLUGIN_DIR})
+endif()
+
+file(GLOB manuals CONFIGURE_DEPENDS docs/man/*.1)
+install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

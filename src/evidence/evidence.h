@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What is known of one failed run, wherever it came from (a core, a backtrace, logs, by hand).
+ *
+ * Evidence is about control flow only: no memory contents, no log text, so that it can be shared.
+ * It stands by itself: functions are named by module id and index in that module, nodes by their
+ * index in the function, so it can be read back later and joined with the model of the same build.
+ * Every claim here must be the truth; what is not known is UNKNOWN, a set, or absent.
+ *
+ *     struct evidence *evidence;
+ *     err = evidence_read_json(text, length, "report.json", &evidence);
+ *     for (size_t t = 0; t < evidence->threads.length; t++) ...
+ *     evidence_destroy(evidence);
+ *
+ * All strings and arrays are owned by the evidence and freed with it (one arena).
+ */
+#ifndef EVIDENCE_EVIDENCE_H
+#define EVIDENCE_EVIDENCE_H
+
+#include "common/arena.h"
+#include "common/error.h"
+#include "program/path_number.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum evidence_truth {
+    EVIDENCE_FALSE = 0,
+    EVIDENCE_TRUE = 1,
+    EVIDENCE_UNKNOWN = 2,
+};
+
+// A function of a model. `module_id` 0: not in any model (library code, or code without a model).
+struct evidence_function {
+    uint64_t module_id;
+    uint32_t index; // in its module
+    const char *name; // never NULL; "??" where nothing is known
+};
+
+// Where in the source; file NULL or line 0 where it is not known.
+struct evidence_place {
+    const char *file;
+    uint32_t line;
+    uint32_t column;
+};
+
+// Set of nodes of one function.
+struct evidence_nodes {
+    const uint32_t *nodes; // ascending
+    uint32_t count;
+};
+
+// A finished or unfinished path of one activation, as program/path_number.h decodes it.
+struct evidence_path {
+    const struct path_step *steps;
+    uint32_t step_count;
+    uint32_t start;    // node it started at
+    enum path_end end; // PATH_END_HERE: unfinished
+    uint32_t next;     // with PATH_END_CUT: where the next one starts; UINT32_MAX: not told
+};
+
+enum evidence_record {
+    EVIDENCE_RECORD_NONE,      // the function keeps none (level, or nothing to keep)
+    EVIDENCE_RECORD_VALID,     // paths and calls
+    EVIDENCE_RECORD_CALLS,     // valid, but paths were switched off for this function
+    EVIDENCE_RECORD_UNTOLD,    // where the record is cannot be told at this address
+    EVIDENCE_RECORD_UNREADY,   // not initialised yet, or already left
+    EVIDENCE_RECORD_CORRUPT,   // overwritten: cookie right but contents out of range, or cookie wrong
+};
+
+enum evidence_frame_kind {
+    EVIDENCE_FRAME_MODEL,   // a function of a model: candidates is not empty
+    EVIDENCE_FRAME_FOREIGN, // code without a model
+    EVIDENCE_FRAME_SIGNAL,  // the kernel called a signal handler here
+};
+
+struct evidence_frame {
+    enum evidence_frame_kind kind;
+    struct evidence_function function;
+    const char *image; // file name of the executable or library; may be NULL
+    uint64_t pc;
+    bool inlined;     // inlined into the next (outer) frame
+    bool interrupted; // innermost frame of its thread, or right below a signal frame
+    bool guessed;     // the unwinder was not certain of this frame
+    bool gap;         // frames may be missing between this one and the next (outer) one: tail calls
+    struct evidence_place place;
+    // Nodes where control may stand; the truth is among them. One: exact.
+    struct evidence_nodes candidates;
+    const char *candidates_from; // "pending", "discriminator", "line", "call", ...: how it was found
+
+    enum evidence_record record;
+    const char *record_note; // one sentence where record is CORRUPT or UNTOLD, else NULL
+    // The last finished paths of this activation, oldest first. Consecutive unless noted.
+    const struct evidence_path *paths;
+    uint32_t path_count;
+    uint64_t paths_finished; // in this activation, recorded or forgotten
+    bool paths_from_entry;   // `paths` and `partial` together are the whole activation
+    // The unfinished path. With partial_exact its last step is where control stands (or the
+    // collapsed loop that holds it); otherwise it is a prefix that every possibility shares.
+    bool has_partial;
+    bool partial_exact;
+    struct evidence_path partial;
+    // By call site of the function: was it about to be entered in this activation?
+    const uint8_t *calls; // enum evidence_truth
+    uint32_t call_count;
+};
+
+struct evidence_thread {
+    int64_t tid;
+    bool crashed; // took the signal
+    const struct evidence_frame *frames; // innermost first
+    uint32_t frame_count;
+    const char *end;      // why the stack ends there, in words
+    bool whole;           // ends at the thread's first function
+};
+
+// Coverage bytes of one module: by call site, numbered through all its functions.
+struct evidence_coverage {
+    uint64_t module_id;
+    const uint8_t *sites; // enum evidence_truth: was this call about to be entered in the run, ever?
+    uint32_t site_count;
+};
+
+struct evidence_image {
+    const char *path;
+    const char *build_id; // hex, or NULL
+    bool executable;      // the program itself
+    const uint64_t *modules;
+    uint32_t module_count;
+};
+
+struct evidence_signal {
+    int number; // 0: none
+    int code;
+    bool has_address;
+    uint64_t address;
+};
+
+struct evidence {
+    struct arena arena;
+    const char *source; // the core's or report's file name, for messages
+    const char *kind;   // "core", "backtrace", "log", "hand"
+    const char *command; // command line of the process, or NULL
+    int64_t pid;
+    struct evidence_signal signal;
+    const struct evidence_image *images;
+    uint32_t image_count;
+    const struct evidence_thread *threads; // the crashed one first
+    uint32_t thread_count;
+    const struct evidence_coverage *coverage;
+    uint32_t coverage_count;
+    const char *const *warnings; // what was skipped and why, one sentence each
+    uint32_t warning_count;
+};
+
+struct evidence *evidence_create(void);
+void evidence_destroy(struct evidence *evidence);
+
+// JSON (docs/formats/evidence.md, schema "evidence/1"): lossless both ways. `file` is for messages.
+struct error *evidence_read_json(const char *text, size_t length, const char *file,
+                                 struct evidence **out);
+struct error *evidence_write_json(const struct evidence *evidence, FILE *stream);
+
+#endif

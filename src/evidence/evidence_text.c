@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evidence/evidence_text.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "common/strbuf.h"
+
+static const char *const record_names[] = {
+    [EVIDENCE_RECORD_NONE] = "none",       [EVIDENCE_RECORD_VALID] = "valid",
+    [EVIDENCE_RECORD_CALLS] = "calls",     [EVIDENCE_RECORD_UNTOLD] = "untold",
+    [EVIDENCE_RECORD_UNREADY] = "unready", [EVIDENCE_RECORD_CORRUPT] = "corrupt",
+};
+
+static const char *const frame_kind_names[] = {
+    [EVIDENCE_FRAME_MODEL] = "model",
+    [EVIDENCE_FRAME_FOREIGN] = "foreign",
+    [EVIDENCE_FRAME_SIGNAL] = "signal",
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool parse_name(const char *const *names, size_t count, const char *text, unsigned *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *out = (unsigned)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *evidence_record_name(enum evidence_record record)
+{
+    assert((unsigned)record < LENGTH(record_names));
+    return record_names[record];
+}
+
+const char *evidence_frame_kind_name(enum evidence_frame_kind kind)
+{
+    assert((unsigned)kind < LENGTH(frame_kind_names));
+    return frame_kind_names[kind];
+}
+
+bool evidence_parse_record(const char *text, enum evidence_record *out)
+{
+    unsigned value;
+    if (!parse_name(record_names, LENGTH(record_names), text, &value))
+        return false;
+    *out = (enum evidence_record)value;
+    return true;
+}
+
+bool evidence_parse_frame_kind(const char *text, enum evidence_frame_kind *out)
+{
+    unsigned value;
+    if (!parse_name(frame_kind_names, LENGTH(frame_kind_names), text, &value))
+        return false;
+    *out = (enum evidence_frame_kind)value;
+    return true;
+}
+
+// A decimal number of 32 bits without needless zeros; *text is moved behind it.
+static bool parse_number(const char **text, uint32_t *out)
+{
+    const char *at = *text;
+    uint64_t value = 0;
+    if (*at < '0' || *at > '9' || (*at == '0' && at[1] >= '0' && at[1] <= '9'))
+        return false;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        value = value * 10 + (uint64_t)(*at - '0');
+        if (value > UINT32_MAX)
+            return false;
+    }
+    *text = at;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static const char truth_letters[] = "ny?"; // by enum evidence_truth
+
+void evidence_append_truths(struct strbuf *text, const uint8_t *truths, uint32_t count)
+{
+    for (uint32_t i = 0, run; i < count; i += run) {
+        assert(truths[i] <= EVIDENCE_UNKNOWN);
+        for (run = 1; i + run < count && truths[i + run] == truths[i];)
+            run++;
+        strbuf_append_char(text, truth_letters[truths[i]]);
+        if (run > 1)
+            strbuf_printf(text, "%u", run);
+    }
+}
+
+// The next run of a row of truths; a run that could be joined with the one before is refused.
+static bool parse_run(const char **text, char *letter, uint32_t *run)
+{
+    if (**text == '\0' || **text == *letter || !strchr(truth_letters, **text))
+        return false;
+    *letter = *(*text)++;
+    *run = 1;
+    return **text < '0' || **text > '9' || (parse_number(text, run) && *run > 1);
+}
+
+bool evidence_parse_truths(struct arena *arena, const char *text, uint32_t limit,
+                           const uint8_t **out, uint32_t *count)
+{
+    uint64_t total = 0;
+    uint32_t run;
+    char letter = '\0';
+    for (const char *at = text; *at; total += run) {
+        if (!parse_run(&at, &letter, &run))
+            return false;
+        if (total + run > limit)
+            return false;
+    }
+    uint8_t *truths = arena_alloc_array(arena, total, uint8_t);
+    uint64_t done = 0;
+    letter = '\0';
+    for (const char *at = text; *at; done += run) {
+        bool again = parse_run(&at, &letter, &run);
+        assert(again);
+        memset(truths + done, (int)(strchr(truth_letters, letter) - truth_letters), run);
+    }
+    *out = truths;
+    *count = (uint32_t)total;
+    return true;
+}
+
+void evidence_append_path(struct strbuf *text, const struct evidence_path *path)
+{
+    size_t begin = text->length;
+    if (path->step_count == 0 || path->steps[0].node != path->start)
+        strbuf_printf(text, " @%u", path->start);
+    for (uint32_t i = 0; i < path->step_count; i++) {
+        const struct path_step *step = &path->steps[i];
+        strbuf_printf(text, " %u%s", step->node, step->kind == PATH_STEP_LOOP ? "*" : "");
+    }
+    if (path->end == PATH_END_EXIT)
+        strbuf_append(text, " exit");
+    else if (path->end == PATH_END_CUT && path->next == UINT32_MAX)
+        strbuf_append(text, " >?");
+    else if (path->end == PATH_END_CUT)
+        strbuf_printf(text, " >%u", path->next);
+    memmove(text->data + begin, text->data + begin + 1, text->length - begin - 1);
+    strbuf_truncate(text, text->length - 1);
+}
+
+// How the path ended; the text must end with it.
+static bool parse_end(const char *text, struct evidence_path *path)
+{
+    path->next = UINT32_MAX;
+    path->end = PATH_END_CUT;
+    if (strcmp(text, ">?") == 0)
+        return true;
+    if (*text == '>') {
+        text++;
+        return parse_number(&text, &path->next) && *text == '\0' && path->next != UINT32_MAX;
+    }
+    path->end = PATH_END_EXIT;
+    return strcmp(text, "exit") == 0;
+}
+
+// Moves behind one space that something follows.
+static bool parse_space(const char **text)
+{
+    if ((*text)[0] != ' ' || (*text)[1] == '\0')
+        return false;
+    (*text)++;
+    return true;
+}
+
+static bool parse_step(const char **text, struct path_step *step)
+{
+    if (!parse_number(text, &step->node))
+        return false;
+    step->kind = **text == '*' ? PATH_STEP_LOOP : PATH_STEP_NODE;
+    if (**text == '*')
+        (*text)++;
+    return true;
+}
+
+bool evidence_parse_path(struct arena *arena, const char *text, struct evidence_path *out)
+{
+    struct evidence_path path = {.end = PATH_END_HERE, .next = UINT32_MAX};
+    bool has_start = *text == '@';
+    if (has_start) {
+        text++;
+        if (!parse_number(&text, &path.start) || (*text && !parse_space(&text)))
+            return false;
+    }
+    size_t most = 1;
+    for (const char *at = text; *at; at++)
+        most += *at == ' ';
+    struct path_step *steps = arena_alloc_array(arena, most, struct path_step);
+    while (*text >= '0' && *text <= '9') {
+        if (!parse_step(&text, &steps[path.step_count++]) || (*text && !parse_space(&text)))
+            return false;
+    }
+    if (*text && !parse_end(text, &path))
+        return false;
+    if (!has_start && path.step_count == 0)
+        return false;
+    if (has_start && path.step_count > 0 && steps[0].node == path.start)
+        return false;
+    if (!has_start)
+        path.start = steps[0].node;
+    path.steps = steps;
+    *out = path;
+    return true;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The short text forms that evidence JSON is made of (docs/formats/evidence.md): names of the
+ * enumerations, rows of truth values and paths.
+ *
+ *     truths  "n12y3?"          runs of no, yes and unknown; a count of 1 is left out
+ *     path    "0 1 4* 5 >3"     nodes in order, `*` a collapsed loop, then how it ended:
+ *                               ">3" went on to node 3, ">?" not told where to, "exit" left the
+ *                               function, nothing: unfinished. "@2 ..." where the path started at
+ *                               a node that is not its first step.
+ *
+ * Appending gives the one form that parsing gives back; parsing takes no other.
+ */
+#ifndef EVIDENCE_EVIDENCE_TEXT_H
+#define EVIDENCE_EVIDENCE_TEXT_H
+
+#include "evidence/evidence.h"
+
+struct strbuf;
+
+const char *evidence_record_name(enum evidence_record record);
+const char *evidence_frame_kind_name(enum evidence_frame_kind kind);
+bool evidence_parse_record(const char *text, enum evidence_record *out);
+bool evidence_parse_frame_kind(const char *text, enum evidence_frame_kind *out);
+
+void evidence_append_truths(struct strbuf *text, const uint8_t *truths, uint32_t count);
+void evidence_append_path(struct strbuf *text, const struct evidence_path *path);
+
+// More than `limit` values are refused: a short text can stand for very many. `*out` is in the
+// arena. False, with nothing written: not such a text.
+bool evidence_parse_truths(struct arena *arena, const char *text, uint32_t limit,
+                           const uint8_t **out, uint32_t *count);
+bool evidence_parse_path(struct arena *arena, const char *text, struct evidence_path *out);
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The module's loaded data: coverage bytes, flag bytes, and the descriptor that leads to both. The
+ * descriptor is also what ties the compile unit's DWARF to the bitcode, through its name.
+ */
+#include "instrument/instrument.h"
+
+#include "common/alloc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static LLVMValueRef add_array(const struct instrumented_module *module, const char *prefix,
+                              uint32_t count, LLVMValueRef initializer)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s%016" PRIx64, prefix, module->module_id);
+    LLVMTypeRef type = LLVMArrayType2(module->type_i8, count ? count : 1);
+    LLVMValueRef array = LLVMAddGlobal(module->module, type, name);
+    LLVMSetInitializer(array, initializer ? initializer : LLVMConstNull(type));
+    LLVMSetLinkage(array, LLVMInternalLinkage);
+    return array;
+}
+
+static LLVMValueRef offset_from(const struct instrumented_module *module, LLVMValueRef target,
+                                LLVMValueRef base)
+{
+    LLVMValueRef difference = LLVMConstSub(LLVMConstPtrToInt(target, module->type_i64),
+                                           LLVMConstPtrToInt(base, module->type_i64));
+
+    return LLVMConstTrunc(difference, module->type_i32);
+}
+
+static LLVMTypeRef descriptor_type(const struct instrumented_module *module)
+{
+    LLVMTypeRef i32 = module->type_i32, i64 = module->type_i64;
+    LLVMTypeRef members[] = {i64, i64, i32, i32, i32, i32, i32, i32};
+
+    return LLVMStructTypeInContext(module->context, members, 8, false);
+}
+
+static LLVMValueRef flag_bytes(const struct instrumented_module *module)
+{
+    LLVMValueRef *bytes = xmalloc_array(module->function_count + 1u, sizeof(*bytes));
+
+    bytes[0] = LLVMConstInt(module->type_i8, 0, false);
+    for (uint32_t f = 0; f < module->function_count; f++)
+        bytes[f] = LLVMConstInt(module->type_i8, LAYOUT_FLAG_PATHS, false);
+    LLVMValueRef array = LLVMConstArray2(
+        module->type_i8, bytes, module->function_count ? module->function_count : 1);
+    free(bytes);
+    return array;
+}
+
+// Appends the descriptor to the globals of a compile unit: operand 6 of DICompileUnit.
+static void tie_unit(const struct instrumented_module *module, LLVMValueRef unit,
+                     LLVMMetadataRef expression)
+{
+    enum { GLOBALS = 6 };
+    int operand_count = LLVMGetMDNodeNumOperands(unit);
+    if (operand_count <= GLOBALS)
+        return;
+    LLVMValueRef *operands = xcalloc((size_t)operand_count, sizeof(*operands));
+    LLVMGetMDNodeOperands(unit, operands);
+    LLVMValueRef old = operands[GLOBALS];
+    free(operands);
+
+    unsigned count = old ? (unsigned)LLVMGetMDNodeNumOperands(old) : 0;
+    LLVMValueRef *old_globals = xcalloc(count + 1u, sizeof(*old_globals));
+    LLVMMetadataRef *globals = xcalloc(count + 1u, sizeof(*globals));
+    if (old)
+        LLVMGetMDNodeOperands(old, old_globals);
+    for (unsigned i = 0; i < count; i++)
+        globals[i] = LLVMValueAsMetadata(old_globals[i]);
+    globals[count] = expression;
+    LLVMReplaceMDNodeOperandWith(unit, GLOBALS,
+                                 LLVMMDNodeInContext2(module->context, globals, count + 1u));
+    free(old_globals);
+    free(globals);
+}
+
+static void tie_units(const struct instrumented_module *module, LLVMValueRef descriptor,
+                      const char *name)
+{
+    unsigned count = LLVMGetNamedMetadataNumOperands(module->module, "llvm.dbg.cu");
+    LLVMValueRef *units = xcalloc(count + 1u, sizeof(*units));
+
+    LLVMGetNamedMetadataOperands(module->module, "llvm.dbg.cu", units);
+    for (unsigned i = 0; i < count; i++) {
+        LLVMMetadataRef unit = LLVMValueAsMetadata(units[i]);
+        LLVMMetadataRef file = LLVMDIScopeGetFile(unit);
+        LLVMMetadataRef byte =
+            LLVMDIBuilderCreateBasicType(module->debug, "unsigned char", 13, 8, 8, 0);
+        LLVMMetadataRef expression = LLVMDIBuilderCreateGlobalVariableExpression(
+            module->debug, unit, name, strlen(name), "", 0, file, 0, byte, true,
+            LLVMDIBuilderCreateExpression(module->debug, NULL, 0), NULL, 0);
+
+        LLVMGlobalSetMetadata(descriptor, LLVMGetMDKindIDInContext(module->context, "dbg", 3),
+                              expression);
+        tie_unit(module, units[i], expression);
+    }
+    free(units);
+}
+
+static void keep(const struct instrumented_module *module, LLVMValueRef global)
+{
+    // appending to an existing llvm.used means replacing it
+    LLVMValueRef old = LLVMGetNamedGlobal(module->module, "llvm.used");
+    unsigned count = 0;
+    LLVMValueRef *used = NULL;
+
+    if (old) {
+        LLVMValueRef list = LLVMGetInitializer(old);
+        count = (unsigned)LLVMGetNumOperands(list);
+        used = xmalloc_array(count + 1u, sizeof(*used));
+        for (unsigned i = 0; i < count; i++)
+            used[i] = LLVMGetOperand(list, i);
+        LLVMDeleteGlobal(old);
+    } else
+        used = xmalloc_array(1, sizeof(*used));
+    used[count++] = global;
+    LLVMValueRef list = LLVMConstArray2(module->type_ptr, used, count);
+    LLVMValueRef variable = LLVMAddGlobal(module->module, LLVMTypeOf(list), "llvm.used");
+    LLVMSetInitializer(variable, list);
+    LLVMSetLinkage(variable, LLVMAppendingLinkage);
+    LLVMSetSection(variable, "llvm.metadata");
+    free(used);
+}
+
+void descriptor_add(struct instrumented_module *module)
+{
+    char name[64];
+
+    module->coverage = add_array(module, "__inquest_cov_", module->site_count, NULL);
+    module->flags =
+        add_array(module, "__inquest_flags_", module->function_count, flag_bytes(module));
+    LLVMSetSection(module->flags, LAYOUT_FLAGS_SECTION);
+    LLVMSetAlignment(module->flags, 1);
+    // edited in the file: its initial value must not be folded into the code
+    LLVMSetExternallyInitialized(module->flags, true);
+
+    snprintf(name, sizeof(name), LAYOUT_MODULE_VARIABLE "%016" PRIx64, module->module_id);
+    LLVMValueRef descriptor = LLVMAddGlobal(module->module, descriptor_type(module), name);
+    LLVMValueRef members[] = {
+        instrument_i64(module, LAYOUT_DESCRIPTOR_MAGIC),
+        instrument_i64(module, module->module_id),
+        offset_from(module, module->coverage, descriptor),
+        instrument_i32(module, module->site_count),
+        offset_from(module, module->flags, descriptor),
+        instrument_i32(module, module->function_count),
+        instrument_i32(module, LAYOUT_VERSION),
+        instrument_i32(module, module->options.level),
+    };
+    LLVMSetInitializer(descriptor, LLVMConstStructInContext(module->context, members, 8, false));
+    LLVMSetLinkage(descriptor, LLVMInternalLinkage);
+    LLVMSetSection(descriptor, LAYOUT_DESCRIPTOR_SECTION);
+    LLVMSetAlignment(descriptor, 8);
+    LLVMSetGlobalConstant(descriptor, true);
+    keep(module, descriptor);
+    tie_units(module, descriptor, name);
+}

@@ -1,0 +1,128 @@
+#include "instrument/driver/options.h"
+
+#include <string.h>
+
+#include "common/arena.h"
+#include "common/error.h"
+#include "common/strbuf.h"
+
+const char options_help[] =
+    "INQUEST OPTIONS:\n"
+    "  -finquest=LEVEL[,SCHEME...]\n"
+    "                          What the program records of its run: none (model only), calls,\n"
+    "                          paths (the default) or full\n"
+    "  -fno-inquest-tunable    One body a function, which always records: smaller, and\n"
+    "                          'inquest tune' cannot switch it off\n"
+    "  -finquest-include=PATTERN\n"
+    "                          Instrument functions whose names match, and no others (repeatable)\n"
+    "  -finquest-exclude=PATTERN\n"
+    "                          Do not instrument functions whose names match (repeatable)\n"
+    "\n";
+
+static const char *const level_names[] = {
+    [SECTION_LEVEL_NONE] = "none",
+    [SECTION_LEVEL_CALLS] = "calls",
+    [SECTION_LEVEL_PATHS] = "paths",
+    [SECTION_LEVEL_FULL] = "full",
+};
+#define LEVEL_COUNT (sizeof(level_names) / sizeof(level_names[0]))
+
+void options_deinit(struct options *options)
+{
+    arguments_deinit(&options->schemes);
+    arguments_deinit(&options->includes);
+    arguments_deinit(&options->excludes);
+}
+
+static bool level_parse(const char *name, enum section_level *ret)
+{
+    for (unsigned i = 0; i < LEVEL_COUNT; i++) {
+        if (strcmp(name, level_names[i]) == 0) {
+            *ret = (enum section_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_scheme_name(const char *name)
+{
+    return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+/* LEVEL[,SCHEME...]; the last -finquest= on a command line counts as a whole. */
+static struct error *parse_level(struct options *options, struct arena *arena, const char *argument,
+                                 const char *value)
+{
+    char *rest = arena_strdup(arena, value);
+    const char *name = strsep(&rest, ",");
+    if (!level_parse(name, &options->level))
+        return error_create(ERROR_USAGE,
+                            "invalid level '%s' in '%s': one of none, calls, paths, full is wanted",
+                            name, argument);
+    arguments_clear(&options->schemes);
+    while ((name = strsep(&rest, ","))) {
+        if (!is_scheme_name(name))
+            return error_create(ERROR_USAGE, "invalid scheme '%s' in '%s'", name, argument);
+        arguments_push(&options->schemes, name);
+    }
+    return NULL;
+}
+
+static struct error *parse_pattern(struct arguments *patterns, const char *argument,
+                                   const char *pattern)
+{
+    if (!*pattern)
+        return error_create(ERROR_USAGE, "'%s' needs a pattern", argument);
+    arguments_push(patterns, pattern);
+    return NULL;
+}
+
+struct error *options_parse(struct options *options, struct arena *arena, const char *argument,
+                            bool *ret_taken)
+{
+    static const char level[] = "-finquest=";
+    static const char include[] = "-finquest-include=";
+    static const char exclude[] = "-finquest-exclude=";
+
+    *ret_taken = has_prefix(argument, "-finquest") || has_prefix(argument, "-fno-inquest");
+    if (!*ret_taken)
+        return NULL;
+    if (has_prefix(argument, level))
+        return parse_level(options, arena, argument, argument + strlen(level));
+    if (has_prefix(argument, include))
+        return parse_pattern(&options->includes, argument, argument + strlen(include));
+    if (has_prefix(argument, exclude))
+        return parse_pattern(&options->excludes, argument, argument + strlen(exclude));
+    bool tunable = strcmp(argument, "-finquest-tunable") == 0;
+    if (!tunable && strcmp(argument, "-fno-inquest-tunable") != 0)
+        return error_create(ERROR_USAGE, "unknown argument: '%s'", argument);
+    options->tunable = tunable;
+    return NULL;
+}
+
+static void encode(struct strbuf *buffer, const char *key, const char *value)
+{
+    strbuf_printf(buffer, "%s%s=", buffer->length ? ":" : "", key);
+    for (const char *c = value; *c; c++) {
+        if (strchr(":%=,", *c) || *c < 0x21 || *c > 0x7e)
+            strbuf_printf(buffer, "%%%02X", (unsigned)(unsigned char)*c);
+        else
+            strbuf_append_char(buffer, *c);
+    }
+}
+
+static void encode_all(struct strbuf *buffer, const char *key, const struct arguments *values)
+{
+    for (size_t i = 0; i < values->length; i++)
+        encode(buffer, key, values->data[i]);
+}
+
+void options_encode(const struct options *options, struct strbuf *ret)
+{
+    encode(ret, "level", level_names[options->level]);
+    encode(ret, "tunable", options->tunable ? "1" : "0");
+    encode_all(ret, "scheme", &options->schemes);
+    encode_all(ret, "include", &options->includes);
+    encode_all(ret, "exclude", &options->excludes);
+}

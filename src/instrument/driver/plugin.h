@@ -1,0 +1,19 @@
+/*
+ * The compiler plugin that belongs to this driver: ../lib/inquest/inquest-plugin.so, seen from the
+ * driver's real path, in the build tree as well as installed.
+ */
+#ifndef INQUEST_INSTRUMENT_DRIVER_PLUGIN_H
+#define INQUEST_INSTRUMENT_DRIVER_PLUGIN_H
+
+#include <stdint.h>
+
+struct arena;
+struct error;
+
+/* Its path, in the arena; an error when there is none that clang could load. */
+struct error *plugin_find(struct arena *arena, const char **ret_path);
+
+/* Of the file's contents: tells one plugin from another for caches. */
+struct error *plugin_hash(const char *path, uint64_t *ret);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instrument/instrument.h"
+
+#include "common/alloc.h"
+#include "common/hash.h"
+
+#include <llvm-c/BitWriter.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DONE_MARK "inquest.instrumented"
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                       LLVMGetEnumAttributeKindForName(name, strlen(name)));
+}
+
+static bool wanted(const struct instrumented_module *module, LLVMValueRef f)
+{
+    size_t length;
+
+    // `no_profile_instrument_function` and `naked`, of the attributes of C
+    if (has_attribute(f, "noprofile") || has_attribute(f, "skipprofile") || has_attribute(f, "naked"))
+        return false;
+    return instrument_options_wants(&module->options, LLVMGetValueName2(f, &length));
+}
+
+static void function_init(struct instrumented_module *module, LLVMValueRef f, uint32_t index)
+{
+    struct instrumented_function *function = &module->functions[index];
+
+    *function = (struct instrumented_function){.function = f,
+                                               .index = index,
+                                               .first_site = module->site_count,
+                                               .subprogram = LLVMGetSubprogram(f),
+                                               .optimized = !has_attribute(f, "optnone"),
+                                               .level = module->options.level};
+    split_init(&function->split, f);
+    module->site_count += function->split.site_count;
+    function->checksum = path_graph_checksum(&function->split.graph);
+    if (!wanted(module, f))
+        function->level = SECTION_LEVEL_NONE;
+    if (!function->subprogram)
+        function->flags |= SECTION_FUNCTION_NO_RECORD;
+    function->numbers = path_numbering_create(&function->split.graph,
+                                              function->level != SECTION_LEVEL_FULL);
+    bool tunable = module->options.tunable && bodies_can_clone(function);
+    if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
+        function->shape = path_shape(function->numbers, function->split.site_count,
+                                     function->level, tunable);
+    // a second body only where it would differ
+    if (tunable && function->shape.has_sum)
+        function->flags |= SECTION_FUNCTION_TUNABLE;
+    else if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
+        function->shape =
+            path_shape(function->numbers, function->split.site_count, function->level, false);
+    function->frame = layout_frame_of(&function->shape);
+}
+
+static void module_init(struct instrumented_module *module, LLVMModuleRef m)
+{
+    uint32_t count = 0;
+
+    module->module = m;
+    module->context = LLVMGetModuleContext(m);
+    module->builder = LLVMCreateBuilderInContext(module->context);
+    module->debug = LLVMCreateDIBuilder(m);
+    module->type_i8 = LLVMInt8TypeInContext(module->context);
+    module->type_i32 = LLVMInt32TypeInContext(module->context);
+    module->type_i64 = LLVMInt64TypeInContext(module->context);
+    module->type_ptr = LLVMPointerTypeInContext(module->context, 0);
+    module->type_void = LLVMVoidTypeInContext(module->context);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        module->function_count += !LLVMIsDeclaration(f);
+    module->functions = xcalloc(module->function_count + 1u, sizeof(*module->functions));
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            function_init(module, f, count++);
+}
+
+static void module_deinit(struct instrumented_module *module)
+{
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        path_numbering_destroy(module->functions[f].numbers);
+        split_deinit(&module->functions[f].split);
+        free(module->functions[f].plain_calls);
+        free(module->functions[f].tail_sites);
+    }
+    free(module->functions);
+    LLVMDisposeDIBuilder(module->debug);
+    LLVMDisposeBuilder(module->builder);
+    instrument_options_deinit(&module->options);
+}
+
+static void instrument_function(struct instrumented_module *module,
+                                struct instrumented_function *function)
+{
+    discriminators_add(module, function);
+    if (function->flags & SECTION_FUNCTION_TUNABLE)
+        bodies_clone(module, function);
+    if (function->level == SECTION_LEVEL_NONE)
+        return;
+    record_add(module, function);
+    calls_add(module, function);
+    paths_add(module, function);
+    tailcalls_apply(module, function);
+}
+
+// A module must be instrumented once, also when it goes through the pipeline again (-flto).
+static bool already_done(LLVMModuleRef m)
+{
+    if (LLVMGetNamedMetadata(m, DONE_MARK, strlen(DONE_MARK)))
+        return true;
+    LLVMGetOrInsertNamedMetadata(m, DONE_MARK, strlen(DONE_MARK));
+    return false;
+}
+
+bool instrument_module(LLVMModuleRef m)
+{
+    struct instrumented_module module = {0};
+    const char *problem = NULL;
+
+    if (already_done(m))
+        return false;
+    if (!instrument_options_init(&module.options, getenv("INQUEST_PLUGIN"), &problem)) {
+        fprintf(stderr, "inquest-cc: warning: compiled plainly: bad plugin option at '%s'\n",
+                problem);
+        return false;
+    }
+    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(m);
+    module.module_id =
+        hash_bytes(HASH_SEED, LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode));
+    module_init(&module, m);
+    embed_model(&module, bitcode);
+    LLVMDisposeMemoryBuffer(bitcode);
+    descriptor_add(&module);
+    if (module.options.level > SECTION_LEVEL_NONE) {
+        attributes_strip(&module);
+        tailcalls_find(&module);
+    }
+    for (uint32_t f = 0; f < module.function_count; f++)
+        instrument_function(&module, &module.functions[f]);
+    module_deinit(&module);
+    return true;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Path tracing: chord increments of the running sum, the ring at cut edges (program/path_number.h).
+ *
+ * Requires: the record is there; call coverage stores may be. Breaks: edges are split, so the
+ * function's split still names its instructions, but no longer all its blocks.
+ *
+ * The sum in the record is written by volatile stores. With optimisation the value itself lives in
+ * a register copy, so that increments fold into constants; without, in the record alone.
+ */
+#include "instrument/instrument.h"
+
+#include "common/alloc.h"
+
+#include <stdlib.h>
+
+struct path_context {
+    const struct instrumented_module *module;
+    const struct instrumented_function *function;
+    uint32_t *predecessor_count; // by node: distinct nodes with an edge to it
+};
+
+static LLVMValueRef load_sum(const struct path_context *context)
+{
+    const struct instrumented_module *module = context->module;
+    const struct instrumented_function *function = context->function;
+
+    if (function->sum_register)
+        return LLVMBuildLoad2(module->builder, module->type_i64, function->sum_register, "");
+    LLVMValueRef sum =
+        LLVMBuildLoad2(module->builder, module->type_i64,
+                       record_address(module, function, function->frame.sum), "");
+    LLVMSetVolatile(sum, true);
+    return sum;
+}
+
+static void store_sum(const struct path_context *context, LLVMValueRef sum)
+{
+    const struct instrumented_module *module = context->module;
+    const struct instrumented_function *function = context->function;
+
+    if (function->sum_register)
+        LLVMBuildStore(module->builder, sum, function->sum_register);
+    record_store(module, function, function->frame.sum, sum);
+}
+
+static LLVMValueRef add(const struct path_context *context, LLVMValueRef sum, uint64_t increment)
+{
+    if (!increment)
+        return sum;
+    return LLVMBuildAdd(context->module->builder, sum, instrument_i64(context->module, increment),
+                        "");
+}
+
+// Appends sum + increment to the ring: slot first, then the count.
+static void push_path(const struct path_context *context, uint64_t increment)
+{
+    const struct instrumented_module *module = context->module;
+    const struct instrumented_function *function = context->function;
+    LLVMValueRef sum = add(context, load_sum(context), increment);
+    LLVMValueRef count_address = record_address(module, function, function->frame.ring_count);
+    LLVMValueRef count = LLVMBuildLoad2(module->builder, module->type_i64, count_address, "");
+    LLVMSetVolatile(count, true);
+    LLVMValueRef slot =
+        LLVMBuildAnd(module->builder, count, instrument_i64(module, LAYOUT_RING_SLOTS - 1), "");
+    LLVMValueRef address =
+        LLVMBuildInBoundsGEP2(module->builder, module->type_i64,
+                              record_address(module, function, function->frame.ring), &slot, 1, "");
+
+    LLVMSetVolatile(LLVMBuildStore(module->builder, sum, address), true);
+    LLVMValueRef next = LLVMBuildAdd(module->builder, count, instrument_i64(module, 1), "");
+    LLVMSetVolatile(LLVMBuildStore(module->builder, next, count_address), true);
+}
+
+static void start_path(const struct path_context *context, uint32_t node)
+{
+    store_sum(context,
+              instrument_i64(context->module, path_start(context->function->numbers, node)));
+}
+
+// The code of one edge, at the builder's position.
+static void edge_code(const struct path_context *context, struct path_edge_action action,
+                      uint32_t target)
+{
+    if (action.cut) {
+        push_path(context, action.increment);
+        start_path(context, target);
+    } else
+        store_sum(context, add(context, load_sum(context), action.increment));
+}
+
+static LLVMValueRef first_insertion_point(LLVMBasicBlockRef block)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(block);
+
+    while (LLVMGetInstructionOpcode(i) == LLVMPHI)
+        i = LLVMGetNextInstruction(i);
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    if (opcode == LLVMLandingPad || opcode == LLVMCatchPad || opcode == LLVMCleanupPad)
+        i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+static bool is_source(LLVMBasicBlockRef block, const LLVMBasicBlockRef *sources, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sources[i] == block)
+            return true;
+    return false;
+}
+
+// Moves the incoming values from `sources` of every PHI in `target` to the new block `between`.
+static void split_phis(const struct instrumented_module *module, LLVMBasicBlockRef target,
+                       LLVMBasicBlockRef between, const LLVMBasicBlockRef *sources, uint32_t count)
+{
+    LLVMValueRef phi = LLVMGetFirstInstruction(target), next;
+
+    for (; LLVMGetInstructionOpcode(phi) == LLVMPHI; phi = next) {
+        LLVMTypeRef type = LLVMTypeOf(phi);
+
+        next = LLVMGetNextInstruction(phi);
+        LLVMPositionBuilder(module->builder, between, LLVMGetFirstInstruction(between));
+        LLVMValueRef merged = LLVMBuildPhi(module->builder, type, "");
+        LLVMPositionBuilderBefore(module->builder, phi);
+        LLVMValueRef rest = LLVMBuildPhi(module->builder, type, "");
+        LLVMInstructionSetDebugLoc(rest, LLVMInstructionGetDebugLoc(phi));
+        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+            LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
+            LLVMValueRef value = LLVMGetIncomingValue(phi, i);
+
+            LLVMAddIncoming(is_source(from, sources, count) ? merged : rest, &value, &from, 1);
+        }
+        LLVMAddIncoming(rest, &merged, &between, 1);
+        LLVMReplaceAllUsesWith(phi, rest);
+        LLVMInstructionEraseFromParent(phi);
+    }
+}
+
+// A new block on all edges from `sources` to `target`; its terminator, before which code can go.
+static LLVMValueRef split_edges(const struct instrumented_module *module, LLVMValueRef function,
+                                LLVMBasicBlockRef target, const LLVMBasicBlockRef *sources,
+                                uint32_t count, LLVMMetadataRef location)
+{
+    LLVMBasicBlockRef between = LLVMAppendBasicBlockInContext(module->context, function, "");
+    bool indirect = false;
+
+    LLVMMoveBasicBlockAfter(between, sources[0]);
+    LLVMPositionBuilderAtEnd(module->builder, between);
+    LLVMValueRef jump = LLVMBuildBr(module->builder, target);
+    LLVMInstructionSetDebugLoc(jump, location);
+    split_phis(module, target, between, sources, count);
+    for (uint32_t s = 0; s < count; s++) {
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(sources[s]);
+
+        indirect |= LLVMGetInstructionOpcode(terminator) == LLVMIndirectBr;
+        for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++)
+            if (LLVMGetSuccessor(terminator, i) == target)
+                LLVMSetSuccessor(terminator, i, between);
+    }
+    if (indirect)
+        LLVMReplaceAllUsesWith(LLVMBlockAddress(function, target),
+                               LLVMBlockAddress(function, between));
+    return jump;
+}
+
+static uint32_t distinct_successors(const struct path_graph *graph, uint32_t node)
+{
+    uint32_t count = 0;
+
+    for (uint32_t e = graph->successor_start[node]; e < graph->successor_start[node + 1]; e++) {
+        bool seen = false;
+
+        for (uint32_t d = graph->successor_start[node]; d < e; d++)
+            seen |= graph->successor[d] == graph->successor[e];
+        count += !seen;
+    }
+    return count;
+}
+
+// Where the code of edge node -> target can stand: at the end of one, at the start of the other, or
+// between them.
+static LLVMValueRef edge_position(const struct path_context *context, uint32_t node,
+                                  uint32_t target)
+{
+    const struct split *split = &context->function->split;
+    LLVMValueRef last = split->nodes[node].last;
+    LLVMBasicBlockRef source_block = split->nodes[node].block;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(last);
+
+    if (!LLVMIsATerminatorInst(last))
+        return LLVMGetNextInstruction(last);
+    if (opcode == LLVMBr && distinct_successors(&split->graph, node) == 1)
+        return last;
+    if (context->predecessor_count[target] == 1 && target != 0 && opcode != LLVMIndirectBr)
+        return first_insertion_point(split->nodes[target].block);
+    // the block may have been split off from its node's start by nothing else: blocks stay whole
+    return split_edges(context->module, context->function->function, split->nodes[target].block,
+                       &source_block, 1, LLVMInstructionGetDebugLoc(last));
+}
+
+// A call that returns twice: the path ends before it, so that each return starts a new one without
+// reading anything that the first return left behind.
+static void returns_twice(const struct path_context *context, uint32_t node)
+{
+    const struct instrumented_module *module = context->module;
+    LLVMValueRef call = context->function->split.nodes[node].call;
+
+    LLVMPositionBuilderBefore(module->builder, call);
+    push_path(context, 0);
+    start_path(context, node + 1);
+    LLVMPositionBuilderBefore(module->builder, LLVMGetNextInstruction(call));
+    start_path(context, node + 1);
+}
+
+static void plain_edge(const struct path_context *context, uint32_t node, uint32_t edge)
+{
+    const struct split *split = &context->function->split;
+    const struct path_graph *graph = &split->graph;
+    uint32_t target = graph->successor[edge];
+    struct path_edge_action action = path_edge_action(context->function->numbers, edge);
+
+    for (uint32_t e = graph->successor_start[node]; e < edge; e++)
+        if (graph->successor[e] == target)
+            return; // the code of the first parallel edge serves this one
+    if (action.inside || (!action.cut && !action.increment))
+        return;
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(split->nodes[node].last);
+    LLVMPositionBuilderBefore(context->module->builder, edge_position(context, node, target));
+    LLVMSetCurrentDebugLocation2(context->module->builder, location);
+    edge_code(context, action, target);
+    LLVMSetCurrentDebugLocation2(context->module->builder, NULL);
+}
+
+// Shared edges arrive at one place: a landing pad, or a block before the target of indirect jumps.
+static void shared_target(const struct path_context *context, uint32_t target)
+{
+    const struct split *split = &context->function->split;
+    const struct path_graph *graph = &split->graph;
+    LLVMBasicBlockRef *sources =
+        xmalloc_array(context->predecessor_count[target] + 1u, sizeof(LLVMBasicBlockRef));
+    LLVMBasicBlockRef block = split->nodes[target].block;
+    uint32_t count = 0;
+    LLVMValueRef position = NULL;
+
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++)
+            if (graph->successor[e] == target && (graph->edge_flags[e] & PATH_EDGE_SHARED) &&
+                !is_source(split->nodes[n].block, sources, count))
+                sources[count++] = split->nodes[n].block;
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(sources[0]);
+    if (LLVMGetInstructionOpcode(terminator) == LLVMIndirectBr)
+        position = split_edges(context->module, context->function->function, block, sources, count,
+                               NULL);
+    else
+        position = first_insertion_point(block);
+    free(sources);
+    LLVMPositionBuilderBefore(context->module->builder, position);
+    push_path(context, 0);
+    start_path(context, target);
+}
+
+static uint32_t *count_predecessors(const struct path_graph *graph)
+{
+    uint32_t *counts = xcalloc(graph->node_count + 1u, sizeof(*counts));
+
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
+            bool seen = false;
+
+            for (uint32_t d = graph->successor_start[n]; d < e; d++)
+                seen |= graph->successor[d] == graph->successor[e];
+            counts[graph->successor[e]] += !seen;
+        }
+    return counts;
+}
+
+void paths_add(struct instrumented_module *module, struct instrumented_function *function)
+{
+    const struct path_graph *graph = &function->split.graph;
+
+    if (!function->shape.has_sum)
+        return;
+    struct path_context context = {module, function, count_predecessors(graph)};
+    uint8_t *shared = xcalloc(graph->node_count + 1u, 1);
+    for (uint32_t n = 0; n < graph->node_count; n++) {
+        if (!path_reachable(function->numbers, n))
+            continue;
+        if (graph->node_flags[n] & PATH_NODE_RETURNS_TWICE) {
+            returns_twice(&context, n);
+            continue;
+        }
+        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
+            if (graph->edge_flags[e] & PATH_EDGE_SHARED)
+                shared[graph->successor[e]] = 1;
+            else
+                plain_edge(&context, n, e);
+        }
+    }
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        if (shared[n])
+            shared_target(&context, n);
+    free(shared);
+    free(context.predecessor_count);
+}

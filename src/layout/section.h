@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * How Inquest's sections are framed in object files and executables.
+ *
+ * `.inquest.model` (one frame a compiled module) and `.inquest.link` (one frame a link) are not
+ * loaded. The linker concatenates them; a reader walks the frames one by one:
+ *
+ *     header, payload, zeros up to the next multiple of 8; then perhaps more zeros (alignment)
+ *
+ * Everything is little-endian. A frame is trusted only when magic and version match, the payload
+ * lies within the section and its hash is right; a reader says which of these failed.
+ *
+ * Shared by the compiler plugin, inquest-cc and the reader. No libc.
+ */
+#ifndef LAYOUT_SECTION_H
+#define LAYOUT_SECTION_H
+
+#include <stdint.h>
+
+#define SECTION_MODEL ".inquest.model"
+#define SECTION_LINK ".inquest.link"
+#define SECTION_MAGIC "INQUEST\n" // 8 bytes, no terminator
+#define SECTION_VERSION 1u
+#define SECTION_ALIGN 8u
+
+enum section_kind {
+    // payload: struct section_module, function_count times struct section_function, then the
+    // zstd-compressed bitcode
+    SECTION_KIND_MODULE = 1,
+    SECTION_KIND_LINK = 2,   // payload: UTF-8 lines, see docs/formats/sections.md
+};
+
+struct section_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t kind; // enum section_kind
+    uint64_t payload_length;
+    uint64_t payload_hash; // hash64() of the payload, common/hash.h
+};
+
+// How much a module records at run time. The order matters: each level includes those before it.
+enum section_level {
+    SECTION_LEVEL_NONE = 0,  // the model only
+    SECTION_LEVEL_CALLS = 1, // call coverage and pending sites
+    SECTION_LEVEL_PATHS = 2, // + paths; call-free innermost loops are one unit
+    SECTION_LEVEL_FULL = 3,  // + paths inside every loop
+};
+
+enum section_module_flag {
+    SECTION_MODULE_TUNABLE = 1u << 0,   // two bodies a function, chosen by its flag byte
+    SECTION_MODULE_OPTIMIZED = 1u << 1, // compiled with optimisation: code may have moved
+};
+
+struct section_module {
+    uint64_t module_id; // hash64() of the bitcode: names the module everywhere
+    uint64_t bitcode_length;
+    uint32_t level; // enum section_level
+    uint32_t flags; // enum section_module_flag
+    uint32_t function_count; // functions with a body in the bitcode
+    uint32_t site_count;     // call sites in all of them
+};
+
+// One a function with a body, in the bitcode's order.
+struct section_function {
+    uint64_t checksum; // path_graph_checksum(), program/path_number.h
+    uint32_t level;    // enum section_level: that of the module, or less where it was left out
+    uint32_t flags;    // enum section_function_flag
+};
+
+enum section_function_flag {
+    SECTION_FUNCTION_TUNABLE = 1u << 0,   // has two bodies
+    SECTION_FUNCTION_NO_RECORD = 1u << 1, // no debug info to find a record by, or naked: none kept
+};
+
+#endif

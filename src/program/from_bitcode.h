@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From LLVM bitcode to the tables of insn.h. Nothing behind this header sees LLVM.
+ *
+ *     struct code *code;
+ *     struct error *err = from_bitcode(bitcode, length, &code);
+ */
+#ifndef PROGRAM_FROM_BITCODE_H
+#define PROGRAM_FROM_BITCODE_H
+
+#include <stddef.h>
+
+struct code;
+struct error;
+
+// Bitcode that cannot be read is ERROR_FORMAT. *ret is the caller's to code_destroy.
+struct error *from_bitcode(const void *bitcode, size_t length, struct code **ret);
+
+#endif

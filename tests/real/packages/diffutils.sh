@@ -1,0 +1,7 @@
+# GNU diffutils: its own suite and gnulib's.
+program=src/diff
+
+package_configure() { run_configure --disable-nls; }
+package_build() { run_make; }
+package_test() { run_make -k check; }
+package_result() { automake_results; }
