@@ -43,3 +43,16 @@ endif()
 file(GLOB manuals CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Shell completions, each where its shell looks.
+if(EXISTS ${PROJECT_SOURCE_DIR}/completions/inquest.bash)
+    install(FILES completions/inquest.bash RENAME inquest
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/completions/_inquest)
+    install(FILES completions/_inquest DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/completions/inquest.fish)
+    install(FILES completions/inquest.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()

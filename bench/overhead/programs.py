@@ -93,7 +93,7 @@ quit
 
 LUA_WORK = b"""
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
-print(fib(31))
+print(fib(32))
 local function queens(n)
   local found, columns, up, down = 0, {}, {}, {}
   local function place(row)

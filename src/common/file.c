@@ -129,13 +129,13 @@ struct error *file_writer_init(struct file_writer *writer, const char *path, uns
 struct error *file_writer_commit(struct file_writer *writer)
 {
     assert(writer->stream && writer->temporary);
-    bool failed = ferror(writer->stream);
-    errno = 0;
+    /* What an earlier write failed of is no longer known; that of the last one is. */
+    int errnum = ferror(writer->stream) ? EIO : 0;
     if (fclose(writer->stream) != 0)
-        failed = true;
+        errnum = errno;
     writer->stream = NULL;
-    if (failed)
-        return error_errno(errno ? errno : EIO, writer->path, "cannot write");
+    if (errnum)
+        return error_errno(errnum, writer->path, "cannot write");
     if (rename(writer->temporary, writer->path) < 0)
         return error_errno(errno, writer->path, "cannot write");
     free(writer->temporary);

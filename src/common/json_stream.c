@@ -49,6 +49,12 @@ void json_stream_element(struct json_stream *out, json_t *value)
     json_stream_value(out, value);
 }
 
+void json_stream_raw(struct json_stream *out, const char *text)
+{
+    json_stream_next_line(out);
+    fputs(text, out->stream);
+}
+
 static void json_stream_push(struct json_stream *out, char bracket)
 {
     assert(out->depth < JSON_STREAM_DEPTH && (bracket == '[' || bracket == '{'));

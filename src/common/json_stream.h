@@ -39,6 +39,8 @@ void json_stream_begin(struct json_stream *out, FILE *stream, const char *schema
 void json_stream_member(struct json_stream *out, const char *key, json_t *value);
 /* An element of the array that is open. */
 void json_stream_element(struct json_stream *out, json_t *value);
+/* The same for text that is JSON already; in an object it begins with its key. */
+void json_stream_raw(struct json_stream *out, const char *text);
 /* Opens an array ('[') or an object ('{'); key is NULL for an element of an array. */
 void json_stream_open(struct json_stream *out, const char *key, char bracket);
 void json_stream_close(struct json_stream *out);

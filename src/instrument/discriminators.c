@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Gives every instruction that has a location the discriminator (node + 1), so that a row of the
- * line table names its node whatever was inlined, moved or duplicated. No code changes. Where the
+ * line table names its node whatever was inlined, moved or duplicated. No code changes. Numbers past
+ * the nodes name edges (paths.c). Where the
  * optimiser merges locations the discriminator goes, which readers take for "not told".
  */
 #include "instrument/instrument.h"
 
-static LLVMMetadataRef with_discriminator(const struct instrumented_module *module,
-                                          LLVMMetadataRef location, uint32_t node)
+LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
+                                      LLVMMetadataRef location, uint32_t node)
 {
     LLVMMetadataRef scope = LLVMDILocationGetScope(location);
     LLVMMetadataRef file = LLVMDIScopeGetFile(scope);
@@ -30,7 +31,7 @@ void discriminators_add(struct instrumented_module *module, struct instrumented_
             LLVMMetadataRef location = LLVMInstructionGetDebugLoc(i);
 
             if (location)
-                LLVMInstructionSetDebugLoc(i, with_discriminator(module, location, n));
+                LLVMInstructionSetDebugLoc(i, discriminators_locate(module, location, n));
             if (i == node->last)
                 break;
         }

@@ -84,6 +84,9 @@ void embed_model(struct instrumented_module *module, LLVMMemoryBufferRef bitcode
 void descriptor_add(struct instrumented_module *module);
 void attributes_strip(struct instrumented_module *module);
 void discriminators_add(struct instrumented_module *module, struct instrumented_function *function);
+// The location with discriminator node + 1.
+LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
+                                      LLVMMetadataRef location, uint32_t node);
 void tailcalls_find(struct instrumented_module *module);
 bool bodies_can_clone(const struct instrumented_function *function);
 void bodies_clone(struct instrumented_module *module, struct instrumented_function *function);

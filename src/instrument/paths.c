@@ -198,6 +198,19 @@ static LLVMValueRef edge_position(const struct path_context *context, uint32_t n
                        &source_block, 1, LLVMInstructionGetDebugLoc(last));
 }
 
+// The code of an edge has the line of the node it leaves and a discriminator of its own, past those
+// of the nodes: whoever finds the program counter there knows that an update is under way.
+static LLVMMetadataRef edge_location(const struct path_context *context, uint32_t node,
+                                     uint32_t edge)
+{
+    const struct split *split = &context->function->split;
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(split->nodes[node].last);
+
+    return location ? discriminators_locate(context->module, location,
+                                            split->graph.node_count + edge)
+                    : NULL;
+}
+
 // A call that returns twice: the path ends before it, so that each return starts a new one without
 // reading anything that the first return left behind.
 static void returns_twice(const struct path_context *context, uint32_t node)
@@ -206,10 +219,14 @@ static void returns_twice(const struct path_context *context, uint32_t node)
     LLVMValueRef call = context->function->split.nodes[node].call;
 
     LLVMPositionBuilderBefore(module->builder, call);
+    LLVMSetCurrentDebugLocation2(
+        module->builder,
+        edge_location(context, node, context->function->split.graph.successor_start[node]));
     push_path(context, 0);
     start_path(context, node + 1);
     LLVMPositionBuilderBefore(module->builder, LLVMGetNextInstruction(call));
     start_path(context, node + 1);
+    LLVMSetCurrentDebugLocation2(module->builder, NULL);
 }
 
 static void plain_edge(const struct path_context *context, uint32_t node, uint32_t edge)
@@ -224,7 +241,7 @@ static void plain_edge(const struct path_context *context, uint32_t node, uint32
             return; // the code of the first parallel edge serves this one
     if (action.inside || (!action.cut && !action.increment))
         return;
-    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(split->nodes[node].last);
+    LLVMMetadataRef location = edge_location(context, node, edge);
     LLVMPositionBuilderBefore(context->module->builder, edge_position(context, node, target));
     LLVMSetCurrentDebugLocation2(context->module->builder, location);
     edge_code(context, action, target);

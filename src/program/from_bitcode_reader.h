@@ -52,9 +52,11 @@ struct type_id reader_type(struct reader *reader, LLVMTypeRef type);
 void reader_count_argument(const struct reader *reader, LLVMTypeRef type, bool byval,
                            struct signature *signature);
 
-// from_bitcode_values.c
+// from_bitcode_globals.c
 void reader_number_globals(struct reader *reader);
 void reader_read_globals(struct reader *reader); // once every block is numbered
+
+// from_bitcode_values.c
 struct operand reader_operand(struct reader *reader, LLVMValueRef value);
 struct operand reader_integer(struct reader *reader, uint64_t value); // an i32 constant
 uint32_t reader_gep(struct reader *reader, LLVMValueRef gep);

@@ -89,8 +89,9 @@ struct model_module {
     uint32_t flags; // enum section_module_flag
     uint32_t first_function, function_count;
     uint32_t first_site, site_count;
+    bool loaded;
     uint32_t first_node, node_count; // once loaded
-    const struct code *code;         // NULL until loaded
+    const struct code *code;         // NULL until loaded, and in a model read from text
     const char *source;              // what was compiled; NULL until loaded
     const uint64_t *checksums;       // by function, as the plugin computed them
     const unsigned char *bitcode;    // compressed, in the image

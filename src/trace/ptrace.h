@@ -45,7 +45,7 @@ enum tracer_flag {
 /* How a stopped thread goes on. */
 enum tracee_resume {
     TRACEE_CONTINUE,
-    TRACEE_STEP,    /* one instruction */
+    TRACEE_STEP,    /* one instruction; signals and other events on the way keep to it */
     TRACEE_SYSCALL, /* to the next entry to or exit from a system call */
     TRACEE_LISTEN,  /* stays in its group stop until SIGCONT */
     TRACEE_HOLD,    /* stays stopped; tracee_release() brings the same event again */
@@ -59,9 +59,8 @@ struct tracee {
     bool stopped;   /* in a ptrace stop: registers can be read */
     bool in_syscall;
     bool stepping;
-    bool fresh;       /* has not had its first stop */
-    bool interrupted; /* asked to stop by tracer_stop_process */
-    bool listening;   /* in a group stop */
+    bool fresh;     /* has not had its first stop */
+    bool listening; /* in a group stop */
     bool held;
     bool has_pending; /* stopped or dead, and not handled yet */
     int status;       /* the last wait status */
@@ -134,12 +133,17 @@ struct tracee *tracer_find(const struct tracer *tracer, pid_t tid);
 void tracer_threads(const struct tracer *tracer, pid_t pid, struct tracee_vec *threads);
 
 /*
- * Stops every thread of a process; what they report meanwhile is kept for later. A thread that does
- * not stop within a second (in a vfork, or in an uninterruptible wait) is left out: its `stopped` is
- * false. tracer_resume_process lets those go on that tracer_stop_process stopped.
+ * From within a handler: stops every thread of a process until the handler returns. What they report
+ * meanwhile is handled then. A thread that does not stop soon (in a vfork, or in an uninterruptible
+ * wait) is left out: its `stopped` is false.
  */
 void tracer_stop_process(struct tracer *tracer, pid_t pid);
-void tracer_resume_process(struct tracer *tracer, pid_t pid);
+
+/*
+ * From within a handler: the process goes on untraced, with the signal it was about to get. False
+ * where a thread could not be stopped for it. Its tracees are gone then.
+ */
+bool tracer_detach_process(struct tracer *tracer, pid_t pid);
 
 /* A held tracee's event is handled again. */
 void tracee_release(struct tracer *tracer, struct tracee *tracee);

@@ -28,11 +28,14 @@ build_and_test() {
     echo $((SECONDS - start)) >"$3/seconds"
 }
 
-# A compiler that quietly left the program as it was would pass every comparison.
+# A compiler that quietly left the program as it was would pass every comparison. No object
+# may have fallen back to plain compiling, and what was linked carries model and records.
 is_instrumented() {
-    local file
+    local file sections
+    ! grep -q 'compiled plainly' "$2/log.build" || return 1
     for file in $("$here/package" "$1" --work "$2" program) $("$here/package" "$1" --work "$2" libraries); do
-        readelf --wide --sections "$file" | grep -q inquest || return 1
+        sections=$(readelf --wide --sections "$file")
+        [[ $sections == *.inquest.model* && $sections == *inquest_desc* ]] || return 1
     done
 }
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The two fastest packages, at -O0 and -O2: inquest-cc against plain clang-19.
+# timeout: 600
 # CTest sets INQUEST_BUILD and INQUEST_SRC; exit status 77 is "skipped".
 set -eu -o pipefail
 

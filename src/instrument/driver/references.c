@@ -73,7 +73,7 @@ static bool read_symbols(struct references *references, struct arena *arena, Elf
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (!name)
             return false;
-        if (*name)
+        if (*name && strcmp(name, "_GLOBAL_OFFSET_TABLE_") != 0) /* the linker's own */
             add_symbol(references, arena, name);
     }
     return true;
