@@ -140,7 +140,8 @@ static void check_pipe(struct doctor *doctor)
              "kernel.core_pattern=core, or " RUN_INSTEAD,
              "piped to apport");
     else if (access(path, X_OK) != 0)
-        find(doctor, HEALTH_FAIL, "core pattern", "sysctl kernel.core_pattern=core, or " RUN_INSTEAD,
+        find(doctor, HEALTH_FAIL, "core pattern",
+             "sysctl kernel.core_pattern=core, or " RUN_INSTEAD,
              "piped to '%s', which is not there (it may be on the host of this container)", path);
     else
         find(doctor, HEALTH_WARN, "core pattern",
@@ -156,12 +157,13 @@ static void check_pattern(struct doctor *doctor)
     else if (doctor->piped)
         check_pipe(doctor);
     else if (doctor->pattern[0] == '\0')
-        find(doctor, HEALTH_FAIL, "core pattern", "sysctl kernel.core_pattern=core, or " RUN_INSTEAD,
+        find(doctor, HEALTH_FAIL, "core pattern",
+             "sysctl kernel.core_pattern=core, or " RUN_INSTEAD,
              "empty: cores have no name and are not written");
     else
-        find(doctor, HEALTH_OK, "core pattern", NULL, "'%s': written to %s", doctor->pattern,
-             doctor->pattern[0] == '/' ? doctor->core_directory
-                                       : "the program's current directory");
+        find(
+            doctor, HEALTH_OK, "core pattern", NULL, "'%s': written to %s", doctor->pattern,
+            doctor->pattern[0] == '/' ? doctor->core_directory : "the program's current directory");
 }
 
 static void check_directory(struct doctor *doctor)
@@ -179,9 +181,7 @@ static void check_directory(struct doctor *doctor)
     if (statvfs(directory, &status) != 0)
         return;
     uint64_t mebibytes = (uint64_t)status.f_bavail * status.f_frsize >> 20;
-    enum health health = mebibytes < 16     ? HEALTH_FAIL
-                         : mebibytes < 1024 ? HEALTH_WARN
-                                            : HEALTH_OK;
+    enum health health = mebibytes < 16 ? HEALTH_FAIL : mebibytes < 1024 ? HEALTH_WARN : HEALTH_OK;
     find(doctor, health, "disk space",
          health == HEALTH_OK ? NULL : "make room: a core is as large as the program's memory",
          "%" PRIu64 " MiB free in '%s'", mebibytes, directory);
@@ -231,7 +231,8 @@ static void check_container(struct doctor *doctor)
         kind = "systemd";
     if (kind && doctor->piped)
         find(doctor, HEALTH_WARN, "container", RUN_INSTEAD,
-             "this is a container (%s): core_pattern is its host's, and so is where cores go", kind);
+             "this is a container (%s): core_pattern is its host's, and so is where cores go",
+             kind);
     else if (kind)
         find(doctor, HEALTH_OK, "container", NULL, "this is a container (%s)", kind);
     else
@@ -319,8 +320,7 @@ static void check_file(struct doctor *doctor, const char *name, const char *path
     if (access(path, mode) == 0)
         find(doctor, HEALTH_OK, name, NULL, "%s", path);
     else
-        find(doctor, HEALTH_FAIL, name, "install Inquest again", "'%s': %s", path,
-             strerror(errno));
+        find(doctor, HEALTH_FAIL, name, "install Inquest again", "'%s': %s", path, strerror(errno));
 }
 
 static void check_own_files(struct doctor *doctor)
@@ -344,8 +344,8 @@ static void doctor_init(struct doctor *doctor)
         return;
     const char *slash = doctor->pattern ? strrchr(doctor->pattern, '/') : NULL;
     if (slash && doctor->pattern[0] == '/')
-        doctor->core_directory =
-            slash == doctor->pattern ? xstrdup("/")
+        doctor->core_directory = slash == doctor->pattern
+                                     ? xstrdup("/")
                                      : xstrndup(doctor->pattern, (size_t)(slash - doctor->pattern));
     else
         doctor->core_directory = getcwd(NULL, 0);
@@ -431,10 +431,11 @@ static struct error *print_json(const struct doctor *doctor)
 static const struct command_help doctor_help = {
     .name = "doctor",
     .usage = "[--json]",
-    .about = "Says what on this machine would stop a core from being had: limits, where the kernel\n"
-             "sends cores, disk space, containers, ptrace, and whether the compiler side is there.\n"
-             "Each line is ok, warn or fail, with what to do. Run it where, and as whom, the program\n"
-             "runs. Exit status 1 when a line says fail.",
+    .about =
+        "Says what on this machine would stop a core from being had: limits, where the kernel\n"
+        "sends cores, disk space, containers, ptrace, and whether the compiler side is there.\n"
+        "Each line is ok, warn or fail, with what to do. Run it where, and as whom, the program\n"
+        "runs. Exit status 1 when a line says fail.",
     .example = "inquest doctor",
 };
 

@@ -18,6 +18,7 @@ struct command {
 
 static const struct command commands[] = {
     {"summary", cli_summary, "what happened: signal, threads, stack with source, last paths"},
+    {"run", cli_run, "run a program under ptrace, keep a core of its failure, then as above"},
     {"report", cli_report, "what is known of the failed run, as evidence JSON"},
     {"tune", cli_tune, "switch the recording of paths on or off, function by function"},
     {"doctor", cli_doctor, "what on this machine would stop a core from being had"},
@@ -63,12 +64,12 @@ static int unknown_command(const char *name)
     names[COMMANDS + 1] = NULL;
     const char *nearest = options_nearest(name, names);
     struct error *err =
-        nearest ? error_create(ERROR_USAGE,
-                               "no command and no file is called '%s', did you mean 'inquest %s'?",
-                               name, nearest)
-                : error_create(ERROR_USAGE,
-                               "no command and no file is called '%s' (see 'inquest --help')",
-                               name);
+        nearest
+            ? error_create(ERROR_USAGE,
+                           "no command and no file is called '%s', did you mean 'inquest %s'?",
+                           name, nearest)
+            : error_create(ERROR_USAGE,
+                           "no command and no file is called '%s' (see 'inquest --help')", name);
     error_print(err);
     error_destroy(err);
     return CLI_TROUBLE;

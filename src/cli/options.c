@@ -21,16 +21,17 @@ struct common_targets {
 static void common_specs(struct options *options, struct common_targets *targets,
                          struct option_spec specs[static 7])
 {
-    specs[0] = (struct option_spec){"json", 0, NULL, "print JSON (docs/formats)", OPTION_FLAG,
-                                    &options->json};
-    specs[1] = (struct option_spec){"quiet", 'q', NULL, "no progress, no warnings", OPTION_FLAG,
-                                    &options->quiet};
-    specs[2] = (struct option_spec){"time", 0, "T", "stop after T (10, 500ms, 2m), exit status 3",
-                                    OPTION_TEXT, &targets->time};
-    specs[3] = (struct option_spec){"memory", 0, "M", "stop at M bytes (512M, 2G), exit status 3",
+    specs[0] = (struct option_spec){
+        "json", 0, NULL, "print JSON (docs/formats)", OPTION_FLAG, &options->json};
+    specs[1] = (struct option_spec){
+        "quiet", 'q', NULL, "no progress, no warnings", OPTION_FLAG, &options->quiet};
+    specs[2] = (struct option_spec){
+        "time", 0, "T", "stop after T (10, 500ms, 2m), exit status 3", OPTION_TEXT, &targets->time};
+    specs[3] = (struct option_spec){"memory",    0,
+                                    "M",         "stop at M bytes (512M, 2G), exit status 3",
                                     OPTION_TEXT, &targets->memory};
-    specs[4] = (struct option_spec){"verbose", 'v', NULL, "say all there is to say", OPTION_FLAG,
-                                    &options->verbose};
+    specs[4] = (struct option_spec){
+        "verbose", 'v', NULL, "say all there is to say", OPTION_FLAG, &options->verbose};
     specs[5] = (struct option_spec){"help", 'h', NULL, "this text", OPTION_FLAG, &options->help};
     specs[6] = (struct option_spec){0};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Command lines: one table a command gives its parsing, its --help and the suggestions for what was
- * misspelt. The options that every command takes (--json, --quiet, --time, --memory, -v, --help) are
- * not in the table.
+ * misspelt. The options that every command takes (--json, --quiet, --time, --memory, -v, --help)
+ * are not in the table.
  *
  *     const char *output = NULL;
  *     const struct option_spec specs[] = {
@@ -17,8 +17,8 @@
  *     ... options.arguments[0 .. options.argument_count - 1] ...
  *     options_deinit(&options);
  *
- * Options may stand anywhere before "--"; `--name=VALUE`, `--name VALUE`, `-oVALUE` and `-o VALUE` are
- * the same. Unless help.stop_at_first, arguments and options may be mixed.
+ * Options may stand anywhere before "--"; `--name=VALUE`, `--name VALUE`, `-oVALUE` and `-o VALUE`
+ * are the same. Unless help.stop_at_first, arguments and options may be mixed.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -38,8 +38,8 @@ enum option_kind {
 };
 
 struct option_spec {
-    const char *name; // without the dashes; NULL ends the table
-    char letter;      // or 0
+    const char *name;  // without the dashes; NULL ends the table
+    char letter;       // or 0
     const char *value; // what the value is called in --help; NULL for flags
     const char *about; // in --help
     enum option_kind kind;
@@ -70,9 +70,9 @@ struct command_help {
 
 struct options {
     bool json, quiet, help;
-    unsigned verbose; // how many -v
-    double seconds;   // --time; 0: no limit
-    uint64_t bytes;   // --memory; 0: no limit
+    unsigned verbose;       // how many -v
+    double seconds;         // --time; 0: no limit
+    uint64_t bytes;         // --memory; 0: no limit
     const char **arguments; // borrowed strings
     size_t argument_count;
     const char *command;

@@ -35,7 +35,8 @@ struct run_options {
 static const char run_about[] =
     "Runs CMD as if it ran by itself, without root and whatever 'ulimit -c' and core_pattern say.\n"
     "When it or a child of it is killed by a signal that leaves a core, a core is kept and its\n"
-    "summary printed. Exit status: 0 a failure was kept, 1 the program ended without one, 2 trouble.";
+    "summary printed. Exit status: 0 a failure was kept, 1 the program ended without one, 2 "
+    "trouble.";
 
 static struct error *run_parse(struct run_options *run, int argc, char **argv)
 {
@@ -98,8 +99,7 @@ static struct error *run_check_privileges(const char *path)
     const char *kind = NULL;
     if ((status.st_mode & S_ISUID) && status.st_uid != geteuid())
         kind = "set-user-ID";
-    else if ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) &&
-             status.st_gid != getegid())
+    else if ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getegid())
         kind = "set-group-ID";
     else if (getxattr(path, "security.capability", NULL, 0) > 0)
         kind = "file-capability";
@@ -116,8 +116,7 @@ static int run_summarise(const struct run_options *run, const struct catch_failu
 {
     struct run_argument_vec arguments = VEC_INIT;
     _cleanup_free_ char *time = xasprintf("--time=%g", run->common.seconds);
-    _cleanup_free_ char *memory =
-        xasprintf("--memory=%llu", (unsigned long long)run->common.bytes);
+    _cleanup_free_ char *memory = xasprintf("--memory=%llu", (unsigned long long)run->common.bytes);
     run_argument_vec_push(&arguments, (char *)"summary");
     if (run->common.json)
         run_argument_vec_push(&arguments, (char *)"--json");
@@ -154,8 +153,9 @@ static void run_tell(const struct run_options *run, const struct catch_result *r
             fprintf(stderr, "; no core kept%s\n",
                     i > 0 && !run->all ? " (--all keeps every failure)" : "");
         if (failure->missing > 0)
-            fprintf(stderr, "inquest: warning: %zu of its threads could not be stopped and are "
-                            "not in the core\n",
+            fprintf(stderr,
+                    "inquest: warning: %zu of its threads could not be stopped and are "
+                    "not in the core\n",
                     failure->missing);
     }
     if (result->unseen > 0)

@@ -6,8 +6,8 @@
 #include "evidence/evidence.h"
 #include "program/model.h"
 
-static struct error *misfit(const struct evidence *evidence, const char *function,
-                            const char *what, uint32_t found, uint32_t count)
+static struct error *misfit(const struct evidence *evidence, const char *function, const char *what,
+                            uint32_t found, uint32_t count)
 {
     return error_create_file(ERROR_MISMATCH, evidence->source ? evidence->source : "evidence",
                              "evidence of another build: %s %" PRIu32
@@ -36,8 +36,8 @@ static struct error *check_frame(const struct evidence *evidence,
     const char *name = frame->function.name;
     uint32_t nodes = function->node_count;
     if (frame->candidates.count && frame->candidates.nodes[frame->candidates.count - 1] >= nodes)
-        return misfit(evidence, name, "node",
-                      frame->candidates.nodes[frame->candidates.count - 1], nodes);
+        return misfit(evidence, name, "node", frame->candidates.nodes[frame->candidates.count - 1],
+                      nodes);
     struct error *err = NULL;
     for (uint32_t i = 0; !err && i < frame->path_count; i++)
         err = check_path(evidence, name, &frame->paths[i], nodes);
@@ -53,8 +53,7 @@ static struct error *check_function(struct model *model, const struct evidence *
 {
     struct module_id module;
     struct function_id function;
-    if (!frame->function.module_id ||
-        !model_find_module(model, frame->function.module_id, &module))
+    if (!frame->function.module_id || !model_find_module(model, frame->function.module_id, &module))
         return NULL;
     if (!model_find_function(model, module, frame->function.index, &function))
         return misfit(evidence, frame->function.name, "function", frame->function.index,
@@ -76,8 +75,7 @@ static struct error *check_coverage(const struct model *model, const struct evid
                 ERROR_MISMATCH, evidence->source ? evidence->source : "evidence",
                 "evidence of another build: %" PRIu32 " call sites in module 0x%" PRIx64
                 ", which has %" PRIu32,
-                coverage->site_count, coverage->module_id,
-                model_module(model, module)->site_count);
+                coverage->site_count, coverage->module_id, model_module(model, module)->site_count);
     }
     return NULL;
 }

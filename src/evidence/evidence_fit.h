@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Does evidence fit a model? For evidence that was read from a file: a core is checked when decoded.
+ * Does evidence fit a model? For evidence that was read from a file: a core is checked when
+ * decoded.
  *
  *     err = evidence_fit(evidence, model);      // ERROR_MISMATCH: of another build
  *

@@ -40,8 +40,7 @@ static struct error *read_json(const char *path, const struct file_bytes *bytes,
                                struct evidence **ret)
 {
     struct evidence *evidence;
-    struct error *err =
-        evidence_read_json((const char *)bytes->data, bytes->size, path, &evidence);
+    struct error *err = evidence_read_json((const char *)bytes->data, bytes->size, path, &evidence);
     if (err)
         return err;
     if (!evidence->source)
@@ -101,9 +100,8 @@ static struct error *open_model(const char *executable, const struct decode_opti
 }
 
 static struct error *open_json(const char *executable, const char *path,
-                               const struct file_bytes *bytes,
-                               const struct decode_options *options, struct model **ret_model,
-                               struct evidence **ret)
+                               const struct file_bytes *bytes, const struct decode_options *options,
+                               struct model **ret_model, struct evidence **ret)
 {
     struct evidence *evidence = NULL;
     struct model *model = NULL;

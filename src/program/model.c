@@ -8,6 +8,7 @@
 #include "common/cleanup.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/vec.h"
 #include "layout/section.h"
 #include "program/image.h"
 #include "program/model_private.h"
@@ -156,10 +157,10 @@ struct model_module *model_push_module(struct model *model, struct model_module 
 static struct error *check_counts(const struct image *image, const struct image_frame *frame,
                                   const struct section_module *header)
 {
-    // Every function has a checksum in the payload; a site takes at least some bits of bitcode.
+    // Every function has an entry in the payload; a site takes at least some bits of bitcode.
     uint64_t room = frame->length - sizeof(*header);
 
-    if (header->function_count > room / sizeof(uint64_t))
+    if (header->function_count > room / sizeof(struct section_function))
         return error_create_at_offset(ERROR_FORMAT, image->model_path, frame->offset,
                                       "damaged model: more functions than its frame has room for");
     if (header->site_count > header->bitcode_length ||
@@ -172,8 +173,9 @@ static struct error *check_counts(const struct image *image, const struct image_
     return NULL;
 }
 
-static struct error *add_module(struct model *model, struct image_id id,
-                                const struct image *image, const struct image_frame *frame)
+static struct error *read_module(struct model *model, struct image_id id,
+                                 const struct image *image, const struct image_frame *frame,
+                                 struct model_module *ret)
 {
     struct section_module header;
 
@@ -184,71 +186,91 @@ static struct error *add_module(struct model *model, struct image_id id,
     struct error *err = check_counts(image, frame, &header);
     if (err)
         return err;
-    size_t sums = header.function_count * sizeof(uint64_t);
-    struct model_module module = {
+    size_t entries = header.function_count * sizeof(struct section_function);
+    *ret = (struct model_module){
         .id = header.module_id,
         .image = id,
         .level = header.level,
         .flags = header.flags,
         .function_count = header.function_count,
         .site_count = header.site_count,
-        .checksums = arena_memdup(&model->private->arena, frame->payload + sizeof(header), sums),
-        .bitcode = frame->payload + sizeof(header) + sums,
-        .compressed_length = frame->length - sizeof(header) - sums,
+        .recorded = arena_memdup(&model->private->arena, frame->payload + sizeof(header), entries),
+        .bitcode = frame->payload + sizeof(header) + entries,
+        .compressed_length = frame->length - sizeof(header) - entries,
         .bitcode_length = header.bitcode_length,
         .offset = frame->offset,
     };
-    if (model->function_count > UINT32_MAX - 1 - module.function_count ||
-        model->site_count > UINT32_MAX - 1 - module.site_count)
-        return error_create_file(ERROR_LIMIT, image->model_path, "more than 2^32 call sites");
-    model_push_module(model, module);
     return NULL;
 }
 
-static struct error *add_modules(struct model *model, struct image_id id,
-                                 const struct image *image)
+VEC_DEFINE(module_vec, struct model_module);
+
+// All modules of the image, or none.
+static struct error *read_modules(struct model *model, struct image_id id,
+                                  const struct image *image, struct module_vec *modules)
 {
-    uint32_t first = model->module_count;
+    uint64_t functions = model->function_count, sites = model->site_count;
 
     for (uint32_t i = 0; i < image->frame_count; i++) {
+        struct model_module module;
         if (image->frames[i].kind != SECTION_KIND_MODULE)
             continue;
-        struct error *err = add_module(model, id, image, &image->frames[i]);
+        struct error *err = read_module(model, id, image, &image->frames[i], &module);
         if (err)
             return err;
+        functions += module.function_count;
+        sites += module.site_count;
+        module_vec_push(modules, module);
     }
-    model->images[id.value].first_module = first;
-    model->images[id.value].module_count = model->module_count - first;
+    if (functions >= UINT32_MAX || sites >= UINT32_MAX)
+        return error_create_file(ERROR_LIMIT, image->model_path, "more than 2^32 call sites");
     return NULL;
+}
+
+static void push_image(struct model *model, struct image *image, bool is_executable,
+                       const struct module_vec *modules)
+{
+    uint32_t id = model->image_count++;
+
+    model_forget_completion(model);
+    model->images = model_grow(model->images, &model->private->image_capacity, model->image_count,
+                               sizeof(*model->images));
+    model->images[id] = (struct model_image){.path = image->path,
+                                             .image = image,
+                                             .is_executable = is_executable,
+                                             .first_module = model->module_count,
+                                             .module_count = (uint32_t)modules->length};
+    for (size_t m = 0; m < modules->length; m++)
+        model_push_module(model, modules->data[m]);
 }
 
 struct error *model_add_image(struct model *model, const char *path, bool is_executable,
                               struct image_id *ret)
 {
     struct model_private *private = model->private;
+    struct module_vec modules = VEC_INIT;
+    struct image_id id = {model->image_count};
     struct image *image;
     struct error *err = image_open(path, private->debug_directories,
                                    private->debug_directory_count, &image);
 
     if (err)
         return err;
-    struct image_id id = {model->image_count++};
-    model_forget_completion(model);
-    model->images = model_grow(model->images, &private->image_capacity, model->image_count,
-                               sizeof(*model->images));
-    model->images[id.value] =
-        (struct model_image){.path = image->path, .image = image, .is_executable = is_executable};
-    err = add_modules(model, id, image);
-    if (err)
-        return err;
-    if (is_executable && model->images[id.value].module_count == 0)
-        return error_create_file(ERROR_NOT_FOUND, path,
-                                 "no model: neither the file nor a debug file of it has a '%s' "
-                                 "section (was it built with inquest-cc?)",
-                                 SECTION_MODEL);
-    if (ret)
-        *ret = id;
-    return NULL;
+    err = read_modules(model, id, image, &modules);
+    if (!err && is_executable && modules.length == 0)
+        err = error_create_file(ERROR_NOT_FOUND, path,
+                                "no model: neither the file nor a debug file of it has a '%s' "
+                                "section (was it built with inquest-cc?)",
+                                SECTION_MODEL);
+    if (err) {
+        image_destroy(image);
+    } else {
+        push_image(model, image, is_executable, &modules);
+        if (ret)
+            *ret = id;
+    }
+    module_vec_deinit(&modules);
+    return err;
 }
 
 struct error *model_open(const char *path, const struct model_options *options,
@@ -336,7 +358,7 @@ static struct error *check_code(const struct model *model, const struct model_mo
             code_string(code, code->source), code->functions_count, code->sites_count,
             module->function_count, module->site_count);
     for (uint32_t f = 0; f < module->function_count; f++)
-        if (code->functions[f].checksum != module->checksums[f])
+        if (code->functions[f].checksum != module->recorded[f].checksum)
             return error_create_at_offset(
                 ERROR_FORMAT, path, module->offset,
                 "model of '%s' does not match its code: function '%s' has other nodes",

@@ -93,7 +93,7 @@ struct model_module {
     uint32_t first_node, node_count; // once loaded
     const struct code *code;         // NULL until loaded, and in a model read from text
     const char *source;              // what was compiled; NULL until loaded
-    const uint64_t *checksums;       // by function, as the plugin computed them
+    const struct section_function *recorded; // by function, as the plugin wrote it
     const unsigned char *bitcode;    // compressed, in the image
     size_t compressed_length, bitcode_length;
     uint64_t offset;       // of its frame in the file, for messages
@@ -361,6 +361,8 @@ const char *model_file_path(const struct model *model, struct file_id file);
 const struct path_numbering *model_numbering(struct model *model, struct function_id function);
 // What the frame record of the function holds.
 struct layout_shape model_shape(struct model *model, struct function_id function);
+// How much the function records (enum section_level): its module's level, or less.
+uint32_t model_function_level(const struct model *model, struct function_id function);
 
 // ---- Text form (docs/formats/model.md)
 

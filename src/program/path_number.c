@@ -370,6 +370,13 @@ static void number_edges(struct path_numbering *numbers)
         if (numbers->unit[u] == u && numbers->reachable[u])
             for (uint32_t k = unit_size[u]; k < unit_size[u + 1]; k++)
                 number_node_edges(numbers, members[k]);
+        // a loop that is never left: the path ends inside
+        if (numbers->is_loop[u] && numbers->first_edge[u] == numbers->edge_count)
+            add_edge(numbers, (struct edge){.from = u,
+                                            .to = unit_exit(numbers),
+                                            .origin = NONE,
+                                            .source = u,
+                                            .target = NONE});
     }
     numbers->first_edge[unit_start(numbers)] = numbers->edge_count;
     free(unit_size);

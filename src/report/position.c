@@ -146,12 +146,14 @@ static struct position place_of_node(const struct model *model, struct node_id i
 static struct position place_of_call(const struct model *model, struct node_id id)
 {
     struct function_id function = model_node(model, id)->function;
-    const struct model_module *module = model_module(model, model_function(model, function)->module);
+    const struct model_module *module =
+        model_module(model, model_function(model, function)->module);
     const struct code *code = module->code;
     const struct code_node *node = code ? model_code_node(model, id) : NULL;
     if (!node || node->site == CODE_NONE)
         return place_of_node(model, id);
-    const struct place *place = &code->places[code->insns[code->sites[node->site].insn].place.value];
+    const struct place *place =
+        &code->places[code->insns[code->sites[node->site].insn].place.value];
     if (place->line == 0)
         return place_of_node(model, id);
     return (struct position){model_file_path(model, module->files[place->file]), place->line,
@@ -240,8 +242,7 @@ static void make_lines(const struct model *model, struct known_function *known)
 {
     const struct model_function *function = model_function(model, known->id);
     for (uint32_t i = 0; i < function->node_count; i++)
-        append_node_lines(model, model_node_at(model, known->id, i), function->file,
-                          &known->lines);
+        append_node_lines(model, model_node_at(model, known->id, i), function->file, &known->lines);
     sort_unique(&known->lines);
     known->has_lines = true;
 }
@@ -270,15 +271,16 @@ static void push_line(struct span_vec *spans, const struct line_vec *code_lines,
         span_vec_push(spans, (struct span){NULL, line, line, false});
 }
 
+// Of the node's lines those up to `stop`, and at least one.
 static void push_node(struct span_vec *spans, const struct model *model,
-                      const struct known_function *known, struct node_id id)
+                      const struct known_function *known, struct node_id id, uint32_t stop)
 {
     _cleanup_(line_vec_deinit) struct line_vec lines = VEC_INIT;
     const struct model_function *function = model_function(model, known->id);
     const struct model_node *node = model_node(model, id);
     append_node_lines(model, id, function->file, &lines);
     sort_unique(&lines);
-    for (size_t i = 0; i < lines.length; i++)
+    for (size_t i = 0; i < lines.length && (i == 0 || lines.data[i] <= stop); i++)
         push_line(spans, &known->lines, lines.data[i]);
     if (lines.length == 0 && node->line)
         span_vec_push(spans, (struct span){model_file_path(model, node->file), node->line,
@@ -303,7 +305,7 @@ static void push_loop(struct span_vec *spans, struct model *model,
 
 struct span_list positions_spans(struct positions *positions,
                                  const struct evidence_function *function,
-                                 const struct evidence_path *path)
+                                 const struct evidence_path *path, uint32_t stop)
 {
     struct span_vec spans = VEC_INIT;
     struct known_function *known = know(positions, function);
@@ -311,12 +313,13 @@ struct span_list positions_spans(struct positions *positions,
         make_lines(positions->model, known);
     for (uint32_t i = 0; known && i < path->step_count; i++) {
         struct node_id id;
+        bool last = path->end == PATH_END_HERE && i + 1 == path->step_count;
         if (!find_node(positions, function, path->steps[i].node, &id))
             continue;
         if (path->steps[i].kind == PATH_STEP_LOOP)
             push_loop(&spans, positions->model, known, path->steps[i].node);
         else
-            push_node(&spans, positions->model, known, id);
+            push_node(&spans, positions->model, known, id, last ? stop : UINT32_MAX);
     }
     return (struct span_list){spans.data, spans.length};
 }

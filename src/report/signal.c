@@ -26,7 +26,8 @@ static const struct code codes[] = {
      "general protection fault; mostly a pointer that is not a canonical address, which the "
      "processor does not tell"},
     {SIGBUS, BUS_ADRALN, "BUS_ADRALN", "misaligned address"},
-    {SIGBUS, BUS_ADRERR, "BUS_ADRERR", "no such memory; often a mapped file that has become shorter"},
+    {SIGBUS, BUS_ADRERR, "BUS_ADRERR",
+     "no such memory; often a mapped file that has become shorter"},
     {SIGBUS, BUS_OBJERR, "BUS_OBJERR", "hardware error of the object"},
     {SIGBUS, BUS_MCEERR_AR, "BUS_MCEERR_AR", "hardware memory error"},
     {SIGBUS, BUS_MCEERR_AO, "BUS_MCEERR_AO", "hardware memory error, not touched yet"},
@@ -158,8 +159,7 @@ void signal_describe(struct strbuf *text, const struct evidence_signal *signal)
     bool told = address_is_told(signal);
     if (told)
         strbuf_printf(text, " at %s 0x%" PRIx64,
-                      is_memory_fault(signal->number) ? "address" : "instruction",
-                      signal->address);
+                      is_memory_fault(signal->number) ? "address" : "instruction", signal->address);
     const char *why = signal_code_meaning(signal->number, signal->code);
     if (why)
         strbuf_printf(text, " (%s)", why);

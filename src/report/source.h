@@ -4,8 +4,8 @@
  * read once.
  *
  *     struct sources *sources = sources_create(directories, count);
- *     const char *line = sources_line(sources, "/build/a/src/b.c", 41, &length);    // NULL: not there
- *     sources_destroy(sources);
+ *     const char *line = sources_line(sources, "/build/a/src/b.c", 41, &length);    // NULL: not
+ * there sources_destroy(sources);
  *
  * A directory is tried with ever shorter ends of the recorded path: DIR/build/a/src/b.c,
  * DIR/a/src/b.c, DIR/src/b.c, DIR/b.c. Directories come before the recorded path.

@@ -27,13 +27,13 @@ struct positions;
 struct summary {
     const struct evidence *evidence;
     struct positions *positions;
-    const char *program;   // EXE as given
+    const char *program;    // EXE as given
     time_t program_changed; // newer sources are pointed out; 0: do not compare
     const char *const *source_directories;
     size_t source_directory_count;
     bool verbose; // everything; text only, JSON always has it
     bool color;
-    bool ascii; // no characters outside of ASCII
+    bool ascii;            // no characters outside of ASCII
     struct budget *budget; // or NULL
 
     bool incomplete; // out: the budget was spent before the end
@@ -42,7 +42,8 @@ struct summary {
 struct error *summary_write_text(struct summary *summary, FILE *stream);
 struct error *summary_write_json(struct summary *summary, FILE *stream);
 
-// What to show of a deep stack: runs of frames. A run with count 1 is that frame, others are folded.
+// What to show of a deep stack: runs of frames. A run with count 1 is that frame, others are
+// folded.
 struct stack_run {
     uint32_t first, count;
     uint32_t period; // the folded frames are the functions of the first `period` over and over; 0:

@@ -164,7 +164,9 @@ static void append_paths(struct writer *writer, const struct evidence_frame *fra
     }
     strbuf_append_char(&writer->line, ']');
     append_text(&writer->line, "unfinished",
-                !frame->has_partial ? NULL : frame->partial_exact ? "exact" : "prefix");
+                !frame->has_partial    ? NULL
+                : frame->partial_exact ? "exact"
+                                       : "prefix");
     strbuf_printf(&writer->line,
                   frame->paths_finished > INT64_MAX ? ",\"paths_finished\":\"0x%" PRIx64 "\""
                                                     : ",\"paths_finished\":%" PRIu64,
@@ -172,8 +174,8 @@ static void append_paths(struct writer *writer, const struct evidence_frame *fra
     append_flag(&writer->line, "paths_from_entry", frame->paths_from_entry);
 }
 
-static void append_calls(struct writer *writer, const struct evidence_frame *frame,
-                         const char *key, uint8_t truth)
+static void append_calls(struct writer *writer, const struct evidence_frame *frame, const char *key,
+                         uint8_t truth)
 {
     struct strbuf *text = &writer->line;
     bool first = true;
@@ -262,8 +264,7 @@ static json_t *signal_json(const struct evidence_signal *signal)
     json_set(object, "number", json_integer(signal->number));
     json_set(object, "code", json_integer(signal->code));
     json_set(object, "code_name", json_text(signal_code_name(signal->number, signal->code)));
-    json_set(object, "address",
-             signal->has_address ? json_address(signal->address) : json_null());
+    json_set(object, "address", signal->has_address ? json_address(signal->address) : json_null());
     strbuf_clear(&text);
     signal_describe(&text, signal);
     json_set(object, "meaning", json_text(text.data));

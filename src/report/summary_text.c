@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The summary for people. Short: the signal, the innermost frame that has source with an excerpt and
- * what was recorded, one line for each other frame and thread, recursions folded. Verbose:
+ * The summary for people. Short: the signal, the innermost frame that has source with an excerpt
+ * and what was recorded, one line for each other frame and thread, recursions folded. Verbose:
  * everything about every frame.
  */
 #include "report/summary.h"
@@ -136,10 +136,10 @@ static void write_paths(struct writer *writer, const struct evidence_frame *fram
     _cleanup_strbuf_ struct strbuf next = STRBUF_INIT;
     for (uint32_t i = skip, same; i < frame->path_count; i += same) {
         struct strbuf *text = fresh(writer);
-        words_append_path(&writer->words, text, &frame->function, &frame->paths[i]);
+        words_append_path(&writer->words, text, frame, &frame->paths[i]);
         for (same = 1; i + same < frame->path_count; same++) {
             strbuf_clear(&next);
-            words_append_path(&writer->words, &next, &frame->function, &frame->paths[i + same]);
+            words_append_path(&writer->words, &next, frame, &frame->paths[i + same]);
             if (strcmp(next.data, text->data) != 0)
                 break;
         }
@@ -154,7 +154,7 @@ static void write_partial(struct writer *writer, const struct evidence_frame *fr
     if (!frame->has_partial)
         return;
     struct strbuf *text = fresh(writer);
-    words_append_path(&writer->words, text, &frame->function, &frame->partial);
+    words_append_path(&writer->words, text, frame, &frame->partial);
     if (!frame->partial_exact)
         strbuf_printf(text, " %s (how it went on is not certain)", dots(writer));
     else if (frame->paths_from_entry && frame->path_count == 0)
@@ -266,8 +266,8 @@ static void write_gap(struct writer *writer, const struct evidence_frame *frame)
                 paint(writer, COLOR_DIM), plain(writer));
 }
 
-static void write_frame(struct writer *writer, const struct evidence_thread *thread,
-                        uint32_t index, bool details)
+static void write_frame(struct writer *writer, const struct evidence_thread *thread, uint32_t index,
+                        bool details)
 {
     const struct evidence_frame *frame = &thread->frames[index];
     write_frame_line(writer, frame, index);
@@ -336,7 +336,7 @@ static void write_stack_end(struct writer *writer, const struct evidence_thread 
     if (thread->whole && !writer->summary->verbose)
         return;
     struct strbuf *text = fresh(writer);
-    strbuf_append_escaped(text, thread->end ? thread->end
+    strbuf_append_escaped(text, thread->end     ? thread->end
                                 : thread->whole ? "the thread's first function"
                                                 : "why is not known");
     fprintf(writer->stream, "     %sthe stack ends here: %s%s\n",
@@ -429,8 +429,9 @@ static void write_header(struct writer *writer)
     fputc('\n', writer->stream);
     uint32_t corrupt = count_corrupt(evidence);
     if (corrupt)
-        fprintf(writer->stream, "%swarning: memory was overwritten: the record%s of %u frame%s "
-                                "cannot be right and %s not used%s\n",
+        fprintf(writer->stream,
+                "%swarning: memory was overwritten: the record%s of %u frame%s "
+                "cannot be right and %s not used%s\n",
                 paint(writer, COLOR_YELLOW), corrupt > 1 ? "s" : "", corrupt,
                 corrupt > 1 ? "s" : "", corrupt > 1 ? "are" : "is", plain(writer));
 }
@@ -452,10 +453,9 @@ static void write_warnings(struct writer *writer)
     if (count)
         fputc('\n', writer->stream);
     for (size_t i = 0; i < shown; i++)
-        write_warning(writer,
-                      i < evidence->warning_count
-                          ? evidence->warnings[i]
-                          : positions_warning_at(positions, i - evidence->warning_count));
+        write_warning(writer, i < evidence->warning_count
+                                  ? evidence->warnings[i]
+                                  : positions_warning_at(positions, i - evidence->warning_count));
     if (shown < count)
         fprintf(writer->stream, "%snote:%s %zu more of these (-v shows them)\n",
                 paint(writer, COLOR_YELLOW), plain(writer), count - shown);

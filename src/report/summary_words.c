@@ -72,10 +72,11 @@ static void append_end(const struct words *words, struct strbuf *text,
 }
 
 void words_append_path(const struct words *words, struct strbuf *text,
-                       const struct evidence_function *function,
-                       const struct evidence_path *path)
+                       const struct evidence_frame *frame, const struct evidence_path *path)
 {
-    struct span_list spans = positions_spans(words->positions, function, path);
+    struct position at = positions_frame(words->positions, frame);
+    struct span_list spans = positions_spans(words->positions, &frame->function, path,
+                                             frame->partial_exact ? at.line : 0);
     size_t head = spans.count, tail = spans.count;
     if (words->short_lists && spans.count > SHORT_SPANS) {
         head = SHORT_SPANS / 2 - 1;
@@ -93,7 +94,7 @@ void words_append_path(const struct words *words, struct strbuf *text,
     }
     if (spans.count == 0)
         strbuf_append_char(text, '?');
-    append_end(words, text, function, path);
+    append_end(words, text, &frame->function, path);
     free(spans.data);
 }
 

@@ -15,11 +15,11 @@ struct evidence_path;
 struct position;
 struct positions;
 struct strbuf;
-struct evidence_function;
 
 struct words {
     struct positions *positions;
-    const char *directory; // the current one, with a slash at the end; taken off places. May be NULL
+    const char
+        *directory; // the current one, with a slash at the end; taken off places. May be NULL
     bool ascii;
     bool short_lists; // fold long paths and lists of calls
 };
@@ -28,10 +28,9 @@ struct words {
 void words_append_count(struct strbuf *text, uint64_t count);
 // src/parse.c:47:12; nothing when the file is not known.
 void words_append_place(const struct words *words, struct strbuf *text, const struct position *at);
-// 41-43 → 47 → [loop 50-53] ↩ 41; "?" when no line is known.
+// 41-43 → 47 → [loop 50-53] ↩ 41; "?" when no line is known. One of the frame's paths.
 void words_append_path(const struct words *words, struct strbuf *text,
-                       const struct evidence_function *function,
-                       const struct evidence_path *path);
+                       const struct evidence_frame *frame, const struct evidence_path *path);
 // strlen (44), a function pointer (46): the call sites whose truth is `truth`. How many there are.
 uint32_t words_append_calls(const struct words *words, struct strbuf *text,
                             const struct evidence_frame *frame, uint8_t truth);

@@ -167,6 +167,10 @@ static bool signal_is_stop(int signal)
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
+/*
+ * A thread that turns up by itself or in its creator's event, whichever waitpid() gives first. NULL
+ * where it has come and gone before the latter.
+ */
 static struct tracee *tracer_add_unknown(struct tracer *tracer, pid_t tid)
 {
     struct tracee *known = tracer_find(tracer, tid);
@@ -175,7 +179,7 @@ static struct tracee *tracer_add_unknown(struct tracer *tracer, pid_t tid)
     uint64_t pid;
     const struct tracee probe = {.tid = tid, .pid = tid};
     if (!tracee_status_number(&probe, "Tgid", 10, &pid))
-        pid = (uint64_t)tid;
+        return NULL;
     struct tracee *tracee = tracer_add(tracer, tid, (pid_t)pid);
     tracee->fresh = true;
     return tracee;
@@ -208,6 +212,8 @@ static struct tracee *tracer_note(struct tracer *tracer, pid_t tid, int status)
         if (!WIFSTOPPED(status))
             return NULL;
         tracee = tracer_add_unknown(tracer, tid);
+        if (!tracee)
+            return NULL;
     }
     tracee->status = status;
     tracee->held = false;

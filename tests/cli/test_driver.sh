@@ -417,7 +417,17 @@ check_inputs program ""
 "$cc" -flto -fuse-ld=lld sources/main.c twice_lto.o -o program
 check_inputs program "opaque twice_lto.o"
 
+cat >closing-ld <<'END'
+#!/bin/bash
+for number in 3 4 5 6 7 8 9 10 11 12; do eval "exec $number>&-"; done
+exec ld "$@"
+END
+chmod +x closing-ld
+"$cc" --ld-path="$work/closing-ld" sources/user.c library.o -o program
+check_inputs program "modelless library.o callback"
+
 say "build-ids"
+"$cc" sources/seven.c -o program
 readelf -nW program | grep -q 'Build ID' || fail "no build-id"
 "$cc" -Wl,--build-id=none sources/seven.c -o program
 ! readelf -nW program | grep -q 'Build ID' || fail "--build-id=none is not respected"

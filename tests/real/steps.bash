@@ -92,7 +92,7 @@ logged() {
     local log=$work/log.$1
     shift
     (set -e; "$@") >"$log" 2>&1 </dev/null && return
-    tail -n 20 "$log" >&2
+    tail -n 20 "$log" | cut -c 1-200 >&2
     stop 1 "'$name' failed in '$1'; the whole log is '$log'"
 }
 

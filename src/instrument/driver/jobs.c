@@ -1,5 +1,6 @@
 #include "instrument/driver/jobs.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/arena.h"
@@ -28,6 +29,7 @@ static const char *word_parse(struct arena *arena, const char **text)
 
 static struct job job_make(struct arena *arena, const struct arguments *words)
 {
+    assert(words->length > 0);
     struct job job = {
         .kind = JOB_OTHER,
         .program = words->data[0],

@@ -106,7 +106,7 @@ struct error *memory_file_read(struct arena *arena, int fd, const char **ret_dat
 
 const char *memory_file_path(struct arena *arena, int fd)
 {
-    return arena_printf(arena, "/proc/self/fd/%d", fd);
+    return arena_printf(arena, "/proc/%d/fd/%d", (int)getpid(), fd);
 }
 
 /* path and arguments as exec wants them, in the arena. */

@@ -2,8 +2,9 @@
  * Running clang, or one of its jobs.
  *
  * The driver makes no files: what has to be a file for another program is held in memory (memfd)
- * and named through /proc/self/fd, which works for every program that inherits the descriptor. So
- * there is nothing to remove, whatever ends us.
+ * and named through /proc/PID/fd. The process keeps its number and its descriptors when it becomes
+ * clang, so the name holds for whatever clang runs, linker wrappers that close what they inherit
+ * included. And there is nothing to remove, whatever ends us.
  */
 #ifndef INQUEST_INSTRUMENT_DRIVER_PROCESS_H
 #define INQUEST_INSTRUMENT_DRIVER_PROCESS_H
@@ -19,13 +20,13 @@ struct error;
 /* The program's path, in the arena. This very driver under another name is passed over. */
 struct error *process_find(struct arena *arena, const char *name, const char **ret_path);
 
-/* An empty file in memory, to be closed; programs that are run afterwards inherit it. */
+/* An empty file in memory, to be closed; it stays open when we become another program. */
 struct error *memory_file_create(const char *name, int *ret_fd);
 struct error *memory_file_write(int fd, const void *data, size_t size);
 /* All that is in it, in the arena, NUL-terminated; *ret_size does not count the NUL. */
 struct error *memory_file_read(struct arena *arena, int fd, const char **ret_data,
                                size_t *ret_size);
-/* The path for programs that inherit it, in the arena. */
+/* Its path, in the arena; good for every process as long as this one lives. */
 const char *memory_file_path(struct arena *arena, int fd);
 
 /* Becomes the program; comes back only to say why it could not. arguments are without the name. */

@@ -14,9 +14,12 @@ package_configure() {
 #endif
 END
 }
+# Objects in parallel; the rule that links both libraries is not safe to run so.
 package_build() {
-    run_make linux LIBTOOL="$source/debian/libtool/libtool" CC="$cc -std=gnu99" CXX="$cxx" \
-        MYCFLAGS="$cflags" MYCXXFLAGS="$cflags" MYLDFLAGS="$ldflags"
+    local flags=(LIBTOOL="$source/debian/libtool/libtool" CC="$cc -std=gnu99" CXX="$cxx"
+        MYCFLAGS="$cflags" MYCXXFLAGS="$cflags" MYLDFLAGS="$ldflags")
+    run_make -C src "${flags[@]}" SYSCFLAGS=-DLUA_USE_LINUX o
+    make linux "${flags[@]}"
 }
 package_test() {
     local script

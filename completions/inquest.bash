@@ -1,0 +1,46 @@
+# bash completion for inquest
+_inquest() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=summary word
+    local commands="summary run report dump tune doctor help"
+    local common="--json --quiet --time --memory --verbose --help"
+    local files="--debug-dir --sysroot --no-cache"
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case " $commands " in
+        *" $word "*)
+            command=$word
+            break
+            ;;
+        esac
+    done
+    case $previous in
+    --source-dir | --debug-dir | --sysroot)
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        return
+        ;;
+    --time | --memory | --on | --off | --timeout)
+        return
+        ;;
+    esac
+    local options
+    case $command in
+    summary) options="--source-dir $files" ;;
+    report) options="--output $files" ;;
+    tune) options="--on --off --on-stack --list --no-cache" ;;
+    run) options="--core --zstd --expect --expect-stderr --unbuffered --no-seccomp --timeout --follow --no-follow --all --no-summary --output --pass-exit" ;;
+    dump) options="--no-cache" ;;
+    doctor) options= ;;
+    help)
+        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+        return
+        ;;
+    esac
+    if [[ $current == -* ]]; then
+        [ "$COMP_CWORD" -eq 1 ] && options="$options --version"
+        mapfile -t COMPREPLY < <(compgen -W "$options $common" -- "$current")
+    elif [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current"; compgen -f -- "$current")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    fi
+}
+complete -o filenames -F _inquest inquest

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names to functions. See resolve.h.
+#include "program/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hash.h"
+#include "layout/section.h"
+#include "program/image.h"
+
+// ---- Definitions
+
+static void define(struct resolver *resolver, uint32_t image, const char *name, uint32_t function,
+                   bool is_weak)
+{
+    bool is_new;
+    uint32_t index = (uint32_t)resolver->definitions.length;
+    uint32_t *first =
+        model_string_map_put_new(&resolver->images[image].definitions, name, &is_new);
+    struct definition definition = {function, is_new ? MODEL_NONE : *first, is_weak};
+
+    *first = index;
+    definition_vec_push(&resolver->definitions, definition);
+}
+
+static bool is_weak(const struct global *global)
+{
+    return global->linkage == LINKAGE_WEAK || global->linkage == LINKAGE_WEAK_ODR ||
+           global->linkage == LINKAGE_LINKONCE || global->linkage == LINKAGE_LINKONCE_ODR;
+}
+
+uint32_t resolver_base(const struct code *code, struct operand operand)
+{
+    for (;;) {
+        uint32_t index = operand_index(operand);
+        if (operand_kind(operand) == OPERAND_CONSTANT) {
+            const struct constant *constant = &code->constants[index];
+            if ((constant->kind != CONSTANT_EXPRESSION && constant->kind != CONSTANT_ALIAS_OF) ||
+                constant->operand_count == 0)
+                return CODE_NONE;
+            operand = code->operands[constant->first_operand];
+        } else if (operand_kind(operand) == OPERAND_GLOBAL) {
+            if (code->globals[index].kind != GLOBAL_ALIAS)
+                return code->globals[index].kind == GLOBAL_VARIABLE ? CODE_NONE : index;
+            operand = code->globals[index].initialiser;
+        } else {
+            return CODE_NONE;
+        }
+    }
+}
+
+// The function that global g of the module defines, itself or as an alias. False: none.
+static bool defines(const struct model_module *module, uint32_t g, uint32_t *ret_function,
+                    bool *ret_ifunc)
+{
+    const struct code *code = module->code;
+    const struct global *global = &code->globals[g];
+
+    if (global->kind == GLOBAL_ALIAS) {
+        g = resolver_base(code, operand_make(OPERAND_GLOBAL, g));
+        if (g == CODE_NONE)
+            return false;
+        global = &code->globals[g];
+    }
+    *ret_ifunc = global->kind == GLOBAL_IFUNC;
+    *ret_function = *ret_ifunc ? MODEL_NONE : module->first_function + global->target;
+    return *ret_ifunc || (global->kind == GLOBAL_FUNCTION && global->target != CODE_NONE);
+}
+
+static void define_module(struct resolver *resolver, const struct model_module *module)
+{
+    const struct code *code = module->code;
+
+    for (uint32_t g = 0; code && g < code->globals_count; g++) {
+        const struct global *global = &code->globals[g];
+        uint32_t function;
+        bool is_ifunc;
+        if (global->linkage == LINKAGE_INTERNAL ||
+            global->linkage == LINKAGE_AVAILABLE_EXTERNALLY ||
+            !defines(module, g, &function, &is_ifunc))
+            continue;
+        if (!is_ifunc && resolver->model->functions[function].linked == LINKED_NO)
+            continue;
+        define(resolver, module->image.value, code_string(code, global->name), function,
+               is_weak(global));
+    }
+}
+
+// Lines of a link frame: word, tab, rest.
+static void read_link(struct resolver *resolver, uint32_t image, const struct image_frame *frame)
+{
+    const char *at = (const char *)frame->payload, *end = at + frame->length;
+    static const char word[] = "undefined\t";
+
+    while (at < end) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        size_t length = line_end ? (size_t)(line_end - at) : (size_t)(end - at);
+        if (length > sizeof(word) - 1 && memcmp(at, word, sizeof(word) - 1) == 0)
+            model_string_map_put(&resolver->images[image].undefined,
+                                 arena_strndup(&resolver->model->private->arena,
+                                               at + sizeof(word) - 1,
+                                               length - (sizeof(word) - 1)));
+        at += length + 1;
+    }
+}
+
+static void read_image(struct resolver *resolver, uint32_t i)
+{
+    const struct image *image = resolver->model->images[i].image;
+
+    if (!image)
+        return;
+    for (uint32_t f = 0; f < image->frame_count; f++)
+        if (image->frames[f].kind == SECTION_KIND_LINK)
+            read_link(resolver, i, &image->frames[f]);
+    if (resolver->model->images[i].module_count == 0)
+        return;
+    for (uint32_t s = 0; s < image->symbol_count; s++)
+        if (image->symbols[s].flags & IMAGE_SYMBOL_DEFINED)
+            model_string_map_put(&resolver->images[i].symbols, image->symbols[s].name);
+}
+
+void resolver_init(struct resolver *resolver, struct model *model)
+{
+    *resolver = (struct resolver){.model = model};
+    resolver->images = xcalloc(model->image_count + (size_t)1, sizeof(*resolver->images));
+    resolver->resolutions =
+        xcalloc(model->module_count + (size_t)1, sizeof(*resolver->resolutions));
+    bitset_init(&resolver->taken, model->function_count);
+    bitset_init(&resolver->modelless, model->function_count);
+    index_vec_push(&resolver->set_start, 0);
+    resolver_set(resolver, &(struct resolve_vec)VEC_INIT); // set 0 is empty
+    for (uint32_t i = 0; i < model->image_count; i++)
+        read_image(resolver, i);
+    for (uint32_t m = 0; m < model->module_count; m++) {
+        const struct code *code = model->modules[m].code;
+        define_module(resolver, &model->modules[m]);
+        resolver->resolutions[m] =
+            xcalloc((code ? code->globals_count : 0) + (size_t)1, sizeof(struct resolution));
+    }
+}
+
+void resolver_deinit(struct resolver *resolver)
+{
+    for (uint32_t i = 0; i < resolver->model->image_count; i++) {
+        model_string_map_deinit(&resolver->images[i].definitions);
+        model_string_map_deinit(&resolver->images[i].undefined);
+        model_string_map_deinit(&resolver->images[i].symbols);
+    }
+    for (uint32_t m = 0; m < resolver->model->module_count; m++)
+        free(resolver->resolutions[m]);
+    free(resolver->images);
+    free(resolver->resolutions);
+    definition_vec_deinit(&resolver->definitions);
+    resolve_vec_deinit(&resolver->members);
+    index_vec_deinit(&resolver->set_start);
+    model_id_map_deinit(&resolver->set_ids);
+    model_id_map_deinit(&resolver->fits);
+    bitset_deinit(&resolver->taken);
+    bitset_deinit(&resolver->modelless);
+    free(resolver->roots);
+}
+
+// ---- Sets
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct function_id *x = a, *y = b;
+
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static void sort_unique(struct resolve_vec *members)
+{
+    size_t kept = 0;
+
+    if (members->length)
+        qsort(members->data, members->length, sizeof(*members->data), compare_functions);
+    for (size_t i = 0; i < members->length; i++)
+        if (kept == 0 || members->data[kept - 1].value != members->data[i].value)
+            members->data[kept++] = members->data[i];
+    members->length = kept;
+}
+
+struct function_list resolver_members(const struct resolver *resolver, uint32_t set)
+{
+    uint32_t start = resolver->set_start.data[set];
+
+    return (struct function_list){resolver->members.data + start,
+                                  resolver->set_start.data[set + 1] - start};
+}
+
+uint32_t resolver_set(struct resolver *resolver, struct resolve_vec *members)
+{
+    sort_unique(members);
+    size_t bytes = members->length * sizeof(*members->data);
+    uint64_t hash = hash_u64(HASH_SEED, members->length);
+    hash = members->length ? hash_bytes(hash, members->data, bytes) : hash;
+    bool is_new;
+    uint32_t *id = model_id_map_put_new(&resolver->set_ids, hash, &is_new);
+    if (!is_new) {
+        struct function_list same = resolver_members(resolver, *id);
+        if (same.count == members->length &&
+            (bytes == 0 || memcmp(same.data, members->data, bytes) == 0))
+            return *id;
+    }
+    *id = (uint32_t)resolver->set_start.length - 1;
+    resolve_vec_append(&resolver->members, members->data, members->length);
+    index_vec_push(&resolver->set_start, (uint32_t)resolver->members.length);
+    return *id;
+}
+
+uint32_t resolver_set_of_bits(struct resolver *resolver, const struct bitset *functions)
+{
+    struct resolve_vec members = VEC_INIT;
+
+    for (size_t f = bitset_next(functions, 0); f < functions->size;
+         f = bitset_next(functions, f + 1))
+        resolve_vec_push(&members, (struct function_id){(uint32_t)f});
+    uint32_t set = resolver_set(resolver, &members);
+    resolve_vec_deinit(&members);
+    return set;
+}
+
+/*
+ * May a call that passes this enter a function that takes that? Arguments of the two register classes
+ * are passed apart, so only their numbers count; a callee may ignore what it is passed, and a result
+ * may be dropped. Stricter than the machine only in this: a call passes at least what is taken.
+ */
+bool signature_fits(struct signature call, struct signature callee)
+{
+    return callee.integers <= call.integers && callee.floats <= call.floats &&
+           callee.memory <= call.memory;
+}
+
+struct signature resolver_signature(const struct resolver *resolver, uint32_t function)
+{
+    const struct model_function *f = &resolver->model->functions[function];
+
+    return resolver->model->modules[f->module.value].code->functions[f->index].signature;
+}
+
+// ---- Binding
+
+// Adds what an image has under this name: the strong definition, or every weak copy.
+static bool add_definitions(struct resolver *resolver, uint32_t image, const char *name,
+                            struct resolve_vec *found, struct resolution *resolution)
+{
+    const uint32_t *first = model_string_map_get(&resolver->images[image].definitions, name);
+    bool strong = false, linked = false;
+
+    if (!first)
+        return false;
+    for (uint32_t d = *first; d != MODEL_NONE; d = resolver->definitions.data[d].next) {
+        const struct definition *definition = &resolver->definitions.data[d];
+        strong |= !definition->is_weak;
+        linked |= definition->function != MODEL_NONE &&
+                  resolver->model->functions[definition->function].linked == LINKED_YES;
+    }
+    for (uint32_t d = *first; d != MODEL_NONE; d = resolver->definitions.data[d].next) {
+        const struct definition *definition = &resolver->definitions.data[d];
+        if (strong && definition->is_weak)
+            continue;
+        if (definition->function == MODEL_NONE)
+            resolution->is_ifunc = true;
+        else if (strong || !linked ||
+                 resolver->model->functions[definition->function].linked == LINKED_YES)
+            resolve_vec_push(found, (struct function_id){definition->function});
+    }
+    return true;
+}
+
+static bool image_exports(const struct model *model, uint32_t image, const char *name)
+{
+    const struct image_symbol *symbol =
+        model->images[image].image ? image_dynamic(model->images[image].image, name) : NULL;
+
+    return symbol && symbol->flags & IMAGE_SYMBOL_DEFINED;
+}
+
+// Other images, in load order. A library that was loaded later may be bound to any of them.
+static bool add_from_others(struct resolver *resolver, uint32_t own, const char *name,
+                            struct resolve_vec *found, struct resolution *resolution)
+{
+    const struct model *model = resolver->model;
+    bool any = false;
+
+    for (uint32_t i = 0; i < model->image_count; i++) {
+        if (i == own || !image_exports(model, i, name))
+            continue;
+        if (!add_definitions(resolver, i, name, found, resolution))
+            resolution->is_external = true;
+        any = true;
+        if (model->images[own].is_executable)
+            break;
+    }
+    return any;
+}
+
+// The C library's own function, as far as can be told, not one of a model-less object?
+static bool is_from_library(const struct resolver *resolver, uint32_t image, const char *name)
+{
+    const struct image *file = resolver->model->images[image].image;
+
+    if (!file || file->is_static || image_dynamic(file, name))
+        return true;
+    return file->symbol_count > 0 &&
+           !model_string_map_get(&resolver->images[image].symbols, name);
+}
+
+// A copy in the module itself may have been inlined, whichever copy was linked.
+static bool may_be_inlined(const struct global *global)
+{
+    return global->linkage != LINKAGE_WEAK && global->linkage != LINKAGE_LINKONCE;
+}
+
+static void resolve(struct resolver *resolver, uint32_t m, uint32_t g,
+                    struct resolution *resolution)
+{
+    const struct model_module *module = &resolver->model->modules[m];
+    const struct code *code = module->code;
+    const struct global *global = &code->globals[g];
+    const char *name = code_string(code, global->name);
+    struct resolve_vec found = VEC_INIT;
+    uint32_t function, image = module->image.value;
+    bool is_ifunc, own = defines(module, g, &function, &is_ifunc), in_image = own;
+
+    if (own && is_ifunc)
+        resolution->is_ifunc = true;
+    else if (own && (global->linkage == LINKAGE_INTERNAL || may_be_inlined(global)))
+        resolve_vec_push(&found, (struct function_id){function});
+    if (!own || global->linkage != LINKAGE_INTERNAL) {
+        bool hidden = global->flags & (GLOBAL_HIDDEN | GLOBAL_PROTECTED);
+        in_image = add_definitions(resolver, image, name, &found, resolution);
+        bool elsewhere = false;
+        if (!in_image || (!hidden && !resolver->model->images[image].is_executable))
+            elsewhere = add_from_others(resolver, image, name, &found, resolution);
+        if (!in_image && !elsewhere)
+            resolution->is_external = true;
+    }
+    if (resolution->is_external && is_from_library(resolver, image, name))
+        resolution->library = library_find(name);
+    resolution->set = resolver_set(resolver, &found);
+    resolution->known = true;
+    resolve_vec_deinit(&found);
+}
+
+const struct resolution *resolver_global(struct resolver *resolver, uint32_t module,
+                                         uint32_t global)
+{
+    struct resolution *resolution = &resolver->resolutions[module][global];
+
+    if (!resolution->known)
+        resolve(resolver, module, global, resolution);
+    return resolution;
+}
