@@ -17,7 +17,7 @@ _inquest() {
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
         ;;
-    --time | --memory | --on | --off | --timeout)
+    --time | --memory | --on | --off | --timeout | --function)
         return
         ;;
     esac
@@ -27,7 +27,7 @@ _inquest() {
     report) options="--output $files" ;;
     tune) options="--on --off --on-stack --list --no-cache" ;;
     run) options="--core --zstd --expect --expect-stderr --unbuffered --no-seccomp --timeout --follow --no-follow --all --no-summary --output --pass-exit" ;;
-    dump) options="--no-cache" ;;
+    dump) options="--function --alone --debug-dir --no-cache" ;;
     doctor) options= ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")

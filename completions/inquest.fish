@@ -21,10 +21,12 @@ complete -c inquest -s v -l verbose -d 'say all there is to say'
 complete -c inquest -s h -l help -d 'show help'
 
 complete -c inquest -n $summary -l source-dir -r -d 'look for source files'
+complete -c inquest -n "not __fish_seen_subcommand_from run tune doctor help" -l debug-dir -r -d 'look for separate debug files'
 for command in $summary '__fish_seen_subcommand_from report'
-    complete -c inquest -n $command -l debug-dir -r -d 'look for separate debug files'
     complete -c inquest -n $command -l sysroot -r -d 'where the libraries are'
 end
+complete -c inquest -n '__fish_seen_subcommand_from dump' -s f -l function -x -d 'only the functions of this name'
+complete -c inquest -n '__fish_seen_subcommand_from dump' -l alone -d 'without the libraries it needs'
 complete -c inquest -n "not __fish_seen_subcommand_from run doctor help" -l no-cache -d 'read the model anew'
 complete -c inquest -n '__fish_seen_subcommand_from report run' -s o -l output -r -d 'write to a file'
 

@@ -3,10 +3,9 @@
  * events: a small simulation. Events wait in a heap ordered by time; each has an action, which may
  * plan more events. Arguments: a seed and how many events to run.
  *
- * What goes wrong: heap_pop() takes the last event to the top and sifts it down, and looks at the
- * right child without asking whether there is one. With an even number of events it reads the slot
- * behind the last one, which holds whatever was there before, so now and then an event comes too
- * late; run() asserts that time does not go backwards: `events 7 4000`.
+ * What goes wrong: heap_pop() takes the last event to the top and sifts it down, and stops where
+ * there are not two children. With an even number of events one has a left child alone, which may
+ * be earlier: it then comes too late. run() asserts that time does not go backwards: `events 7 400`.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -69,7 +68,7 @@ static struct event heap_pop(struct simulation *s)
     for (;;) {
         int child = 2 * i + 1;
 
-        if (child >= s->count)
+        if (child + 1 >= s->count)
             break;
         if (s->heap[child + 1].time < s->heap[child].time)
             child++;

@@ -146,7 +146,7 @@ static int take_word(struct reader *reader, const char *word)
 
 static struct value read_value(struct reader *reader)
 {
-    struct value value = {NOTHING};
+    struct value value = {.kind = NOTHING};
     int c = next(reader);
 
     switch (c) {

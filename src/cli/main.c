@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"summary", cli_summary, "what happened: signal, threads, stack with source, last paths"},
     {"run", cli_run, "run a program under ptrace, keep a core of its failure, then as above"},
     {"report", cli_report, "what is known of the failed run, as evidence JSON"},
+    {"dump", cli_dump, "the model of a program as text"},
     {"tune", cli_tune, "switch the recording of paths on or off, function by function"},
     {"doctor", cli_doctor, "what on this machine would stop a core from being had"},
 };

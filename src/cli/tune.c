@@ -35,7 +35,7 @@
 #include "layout/section.h"
 #include "program/model.h"
 
-// A function whose flag can be set.
+// A function with a flag byte.
 struct tunable {
     uint64_t module_id;
     uint32_t index;
@@ -43,6 +43,7 @@ struct tunable {
     const char *file; // or NULL
     uint32_t line;
     uint64_t offset; // of its flag byte in the file
+    bool switchable; // has two bodies: with a single path there is nothing to switch
     bool on;
 };
 
@@ -92,12 +93,14 @@ static void add_function(struct tune *tune, const struct flag_bytes *flags, uint
         .file = model_file_path(tune->model, function->file),
         .line = function->line,
         .offset = offset,
+        .switchable = function->level >= SECTION_LEVEL_PATHS &&
+                      function->record_flags & SECTION_FUNCTION_TUNABLE,
         .on = tune->data[offset] & LAYOUT_FLAG_PATHS,
     };
     tunable_vec_push(&tune->functions, tunable);
 }
 
-// The functions of one module, where it has two bodies to choose from.
+// The functions of one module.
 static struct error *add_module(struct tune *tune, const struct flag_bytes *flags)
 {
     struct module_id id;
@@ -105,8 +108,7 @@ static struct error *add_module(struct tune *tune, const struct flag_bytes *flag
     if (!model_find_module(model, flags->module_id, &id))
         return error_create_file(ERROR_FORMAT, tune->path, "the model lacks module 0x%" PRIx64,
                                  flags->module_id);
-    if (flags->level < SECTION_LEVEL_PATHS ||
-        !(model_module(model, id)->flags & SECTION_MODULE_TUNABLE))
+    if (flags->level < SECTION_LEVEL_PATHS)
         return NULL;
     struct error *err = model_load_module(model, id);
     if (err)
@@ -123,6 +125,14 @@ static struct error *add_module(struct tune *tune, const struct flag_bytes *flag
     return NULL;
 }
 
+static size_t count_switchable(const struct tune *tune)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < tune->functions.length; i++)
+        count += tune->functions.data[i].switchable;
+    return count;
+}
+
 static struct error *tune_open(struct tune *tune, const char *path, bool no_cache)
 {
     struct error *err = read_program(tune, path);
@@ -135,7 +145,7 @@ static struct error *tune_open(struct tune *tune, const char *path, bool no_cach
         err = model_open(path, &(struct model_options){.no_cache = no_cache}, &tune->model);
     for (size_t i = 0; !err && i < count; i++)
         err = add_module(tune, &modules[i]);
-    if (!err && tune->functions.length == 0)
+    if (!err && count_switchable(tune) == 0)
         err = error_create_file(ERROR_NOT_FOUND, path,
                                 "no function has paths to switch on or off (built with "
                                 "-fno-inquest-tunable, or at level 'calls' or 'none')");
@@ -268,6 +278,8 @@ static uint32_t edit(struct tune *tune)
     for (size_t i = 0; i < tune->functions.length; i++) {
         const struct tunable *function = &tune->functions.data[i];
         unsigned char *flag = &tune->data[function->offset];
+        if (!function->switchable)
+            continue;
         bool was = *flag & LAYOUT_FLAG_PATHS;
         *flag =
             (unsigned char)((*flag & ~LAYOUT_FLAG_PATHS) | (function->on ? LAYOUT_FLAG_PATHS : 0));
@@ -290,8 +302,12 @@ static void print_list(const struct tune *tune)
             strbuf_append_escaped(&text, function->file);
             strbuf_printf(&text, ":%u", function->line);
         }
-        printf("%s%-3s%s %s\n", color_start(color, function->on ? COLOR_GREEN : COLOR_DIM),
-               function->on ? "on" : "off", color_end(color), text.data);
+        bool on = function->switchable && function->on;
+        printf("%s%-3s%s %s\n", color_start(color, on ? COLOR_GREEN : COLOR_DIM),
+               on                     ? "on"
+               : function->switchable ? "off"
+                                      : "-",
+               color_end(color), text.data);
     }
 }
 
@@ -299,7 +315,7 @@ static uint32_t count_on(const struct tune *tune)
 {
     uint32_t on = 0;
     for (size_t i = 0; i < tune->functions.length; i++)
-        on += tune->functions.data[i].on;
+        on += tune->functions.data[i].switchable && tune->functions.data[i].on;
     return on;
 }
 
@@ -311,7 +327,7 @@ static json_t *function_json(const struct tunable *function)
     json_set(object, "line", function->line ? json_integer(function->line) : json_null());
     json_set(object, "module", json_address(function->module_id));
     json_set(object, "index", json_integer(function->index));
-    json_set(object, "on", json_boolean(function->on));
+    json_set(object, "on", function->switchable ? json_boolean(function->on) : json_null());
     return object;
 }
 
@@ -383,7 +399,7 @@ static struct error *run(const struct options *options, struct request *request)
         print_list(&tune);
     if (!err && !request->list && !options->quiet)
         printf("%u of %zu functions record paths, %u changed\n", count_on(&tune),
-               tune.functions.length, changed);
+               count_switchable(&tune), changed);
     return err;
 }
 
@@ -392,9 +408,10 @@ static const char about[] =
     "off a function still records its calls. PATTERN is a shell pattern for function names, or\n"
     "FILE:PATTERN. --on-stack first switches all functions off, then on those that were on a "
     "stack\n"
-    "in one of the cores; --on and --off follow, in the order given. The file is replaced as a\n"
-    "whole; one that is running is refused. Exit status 1, and no change, when a pattern matches\n"
-    "nothing.";
+    "in one of the cores; --on and --off follow, in the order given. --list marks functions that\n"
+    "have nothing to switch (a single path, say) with '-'. The file is replaced as a whole; one "
+    "that\n"
+    "is running is refused. Exit status 1, and no change, when a pattern matches nothing.";
 
 int cli_tune(int argc, char **argv)
 {

@@ -6,62 +6,57 @@
 #include "evidence/evidence.h"
 #include "program/model.h"
 
-static struct error *misfit(const struct evidence *evidence, const char *function, const char *what,
-                            uint32_t found, uint32_t count)
+static struct error *misfit(const char *function, const char *what, uint32_t found, uint32_t count)
 {
-    return error_create_file(ERROR_MISMATCH, evidence->source ? evidence->source : "evidence",
-                             "evidence of another build: %s %" PRIu32
-                             " of '%s', which has %" PRIu32,
-                             what, found, function, count);
+    return error_create(ERROR_MISMATCH,
+                        "evidence of another build: %s %" PRIu32 " of '%s', which has %" PRIu32,
+                        what, found, function, count);
 }
 
-static struct error *check_path(const struct evidence *evidence, const char *name,
-                                const struct evidence_path *path, uint32_t node_count)
+static struct error *check_path(const char *name, const struct evidence_path *path,
+                                uint32_t node_count)
 {
     for (uint32_t i = 0; i < path->step_count; i++) {
         if (path->steps[i].node >= node_count)
-            return misfit(evidence, name, "node", path->steps[i].node, node_count);
+            return misfit(name, "node", path->steps[i].node, node_count);
     }
     if (path->start >= node_count)
-        return misfit(evidence, name, "node", path->start, node_count);
+        return misfit(name, "node", path->start, node_count);
     if (path->end == PATH_END_CUT && path->next != UINT32_MAX && path->next >= node_count)
-        return misfit(evidence, name, "node", path->next, node_count);
+        return misfit(name, "node", path->next, node_count);
     return NULL;
 }
 
-static struct error *check_frame(const struct evidence *evidence,
-                                 const struct evidence_frame *frame,
+static struct error *check_frame(const struct evidence_frame *frame,
                                  const struct model_function *function)
 {
     const char *name = frame->function.name;
     uint32_t nodes = function->node_count;
     if (frame->candidates.count && frame->candidates.nodes[frame->candidates.count - 1] >= nodes)
-        return misfit(evidence, name, "node", frame->candidates.nodes[frame->candidates.count - 1],
-                      nodes);
+        return misfit(name, "node", frame->candidates.nodes[frame->candidates.count - 1], nodes);
     struct error *err = NULL;
     for (uint32_t i = 0; !err && i < frame->path_count; i++)
-        err = check_path(evidence, name, &frame->paths[i], nodes);
+        err = check_path(name, &frame->paths[i], nodes);
     if (!err && frame->has_partial)
-        err = check_path(evidence, name, &frame->partial, nodes);
+        err = check_path(name, &frame->partial, nodes);
     if (!err && frame->call_count && frame->call_count != function->site_count)
-        err = misfit(evidence, name, "call sites:", frame->call_count, function->site_count);
+        err = misfit(name, "call sites:", frame->call_count, function->site_count);
     return err;
 }
 
-static struct error *check_function(struct model *model, const struct evidence *evidence,
-                                    const struct evidence_frame *frame)
+static struct error *check_function(struct model *model, const struct evidence_frame *frame)
 {
     struct module_id module;
     struct function_id function;
     if (!frame->function.module_id || !model_find_module(model, frame->function.module_id, &module))
         return NULL;
     if (!model_find_function(model, module, frame->function.index, &function))
-        return misfit(evidence, frame->function.name, "function", frame->function.index,
+        return misfit(frame->function.name, "function", frame->function.index,
                       model_module(model, module)->function_count);
     struct error *err = model_load_function(model, function);
     if (err)
         return err;
-    return check_frame(evidence, frame, model_function(model, function));
+    return check_frame(frame, model_function(model, function));
 }
 
 static struct error *check_coverage(const struct model *model, const struct evidence *evidence)
@@ -71,11 +66,11 @@ static struct error *check_coverage(const struct model *model, const struct evid
         struct module_id module;
         if (model_find_module(model, coverage->module_id, &module) &&
             coverage->site_count != model_module(model, module)->site_count)
-            return error_create_file(
-                ERROR_MISMATCH, evidence->source ? evidence->source : "evidence",
-                "evidence of another build: %" PRIu32 " call sites in module 0x%" PRIx64
-                ", which has %" PRIu32,
-                coverage->site_count, coverage->module_id, model_module(model, module)->site_count);
+            return error_create(ERROR_MISMATCH,
+                                "evidence of another build: %" PRIu32
+                                " call sites in module 0x%" PRIx64 ", which has %" PRIu32,
+                                coverage->site_count, coverage->module_id,
+                                model_module(model, module)->site_count);
     }
     return NULL;
 }
@@ -95,8 +90,8 @@ static struct error *check_executable(const struct model *model, const struct ev
     }
     if (!has_modules)
         return NULL;
-    return error_create_file(ERROR_MISMATCH, evidence->source ? evidence->source : "evidence",
-                             "evidence of another build: the program has none of its modules");
+    return error_create(ERROR_MISMATCH,
+                        "evidence of another build: the program has none of its modules");
 }
 
 struct error *evidence_fit(const struct evidence *evidence, struct model *model)
@@ -106,7 +101,7 @@ struct error *evidence_fit(const struct evidence *evidence, struct model *model)
         err = check_coverage(model, evidence);
     for (uint32_t t = 0; !err && t < evidence->thread_count; t++) {
         for (uint32_t f = 0; !err && f < evidence->threads[t].frame_count; f++)
-            err = check_function(model, evidence, &evidence->threads[t].frames[f]);
+            err = check_function(model, &evidence->threads[t].frames[f]);
     }
     return err;
 }

@@ -27,6 +27,20 @@ static bool wanted(const struct instrumented_module *module, LLVMValueRef f)
     return instrument_options_wants(&module->options, LLVMGetValueName2(f, &length));
 }
 
+// Is it called by name in its own module (or will more be known to it, with -flto), and not kept out?
+static bool may_be_inlined(const struct instrumented_module *module, LLVMValueRef f)
+{
+    static const char lto[] = "ThinLTO", split_lto[] = "EnableSplitLTOUnit";
+
+    if (has_attribute(f, "noinline") || has_attribute(f, "optnone"))
+        return false;
+    if (LLVMGetModuleFlag(module->module, lto, sizeof(lto) - 1) ||
+        LLVMGetModuleFlag(module->module, split_lto, sizeof(split_lto) - 1))
+        return true;
+    // an indirect call may become a direct one
+    return LLVMGetFirstUse(f) != NULL;
+}
+
 static void function_init(struct instrumented_module *module, LLVMValueRef f, uint32_t index)
 {
     struct instrumented_function *function = &module->functions[index];
@@ -56,6 +70,8 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
     else if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
         function->shape =
             path_shape(function->numbers, function->split.site_count, function->level, false);
+    if (may_be_inlined(module, f))
+        function->flags |= SECTION_FUNCTION_CLEARS;
     function->frame = layout_frame_of(&function->shape);
 }
 

@@ -6,8 +6,10 @@
  * `asm sideeffect "", "=*m"` on the slot emits nothing, but the optimiser then believes that the
  * slot is known elsewhere: it is not split into scattered bytes, stores before calls stay.
  *
- * The cookie is stored last at entry and cleared first at exit: a slot of an activation that is not
- * there (left, or not begun; two inlined copies may share one slot) is not taken for a live one.
+ * The cookie is stored last at entry. In functions that may be inlined it is cleared at exit: two
+ * inlined copies may share one slot, and that of an activation that is left must not be taken for a
+ * live one. Where a function is not inlined, the reader sees from the code whether the store at
+ * entry was made.
  */
 #include "instrument/instrument.h"
 
@@ -177,9 +179,9 @@ static void initialize(const struct instrumented_module *module,
             LLVMBuildStore(module->builder, start, function->sum_register);
         record_store(module, function, frame->sum, start);
     }
-    record_store(module, function, frame->pending, instrument_i32(module, 0));
+    // the cookie, and 0 for the pending site beside it
     record_store(module, function, frame->cookie,
-                 instrument_i32(module,
+                 instrument_i64(module,
                                 layout_cookie(module->module_id, function->index, recording)));
 }
 
@@ -255,5 +257,6 @@ void record_add(struct instrumented_module *module, struct instrumented_function
         LLVMPositionBuilderBefore(module->builder, first_after_allocas(function->body_entry));
     }
     initialize(module, function, true);
-    clear_at_exits(module, function);
+    if (function->flags & SECTION_FUNCTION_CLEARS)
+        clear_at_exits(module, function);
 }

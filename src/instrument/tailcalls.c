@@ -2,8 +2,8 @@
 /*
  * Tail calls in recursive cycles stay tail calls.
  *
- * The cookie is cleared before a return, so that a call in tail position is followed by a store and
- * its frame stays, which is what evidence wants. Where functions call each other in a cycle by tail
+ * The record is known elsewhere, as far as the optimiser can tell, so that no call becomes a tail
+ * call and every frame stays, which is what evidence wants. Where functions call each other in a cycle by tail
  * calls, that would turn a loop into a stack overflow: there the frame is given up before the call,
  * and the stack has a gap. Cycles are looked for within the module, with all indirect calls taken
  * together as one function that calls everything whose address is taken.
@@ -258,8 +258,10 @@ static void make_tail(struct instrumented_module *module,
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call);
     LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(function->function));
 
-    LLVMPositionBuilderBefore(module->builder, call);
-    record_store(module, function, function->frame.cookie, instrument_i32(module, 0));
+    if (function->flags & SECTION_FUNCTION_CLEARS) {
+        LLVMPositionBuilderBefore(module->builder, call);
+        record_store(module, function, function->frame.cookie, instrument_i32(module, 0));
+    }
     // what follows the call in its block serves the common return only
     for (LLVMValueRef last = LLVMGetLastInstruction(block); last != call;
          last = LLVMGetLastInstruction(block))

@@ -12,7 +12,7 @@
  * variable of the name LAYOUT_FRAME_VARIABLE in DWARF. Its members, each present only when the
  * shape of the function asks for it, in this order and naturally aligned:
  *
- *     uint32_t cookie      0 before initialisation and after exit
+ *     uint32_t cookie      0 after exit, where the function says so (SECTION_FUNCTION_CLEARS)
  *     uint32_t pending     1 + index of the last call site about to be entered in this activation
  *     uint64_t sum         running path sum                          if shape.has_sum
  *     uint64_t ring_count  paths finished in this activation         if shape.has_ring
@@ -59,7 +59,8 @@ struct layout_descriptor {
 };
 
 // The cookie of function number `index` in module `module_id`; `recording` tells the body that
-// keeps paths from the one that only keeps calls. Never 0.
+// keeps paths from the one that only keeps calls. Never 0, and below 2^31: so that one store of a
+// sign-extended immediate sets the cookie and clears the pending site.
 static inline uint32_t layout_cookie(uint64_t module_id, uint32_t index, int recording)
 {
     uint64_t x = module_id + 0x9e3779b97f4a7c15ull * (index + 1ull);
@@ -67,7 +68,7 @@ static inline uint32_t layout_cookie(uint64_t module_id, uint32_t index, int rec
     x ^= x >> 32;
     x *= 0xd6e8feb86659fd93ull;
     x ^= x >> 32;
-    return (uint32_t)(x | 2u) ^ (recording ? 1u : 0u);
+    return (((uint32_t)x & 0x7fffffffu) | 2u) ^ (recording ? 1u : 0u);
 }
 
 struct layout_shape {

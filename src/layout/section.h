@@ -70,6 +70,7 @@ struct section_function {
 enum section_function_flag {
     SECTION_FUNCTION_TUNABLE = 1u << 0,   // has two bodies
     SECTION_FUNCTION_NO_RECORD = 1u << 1, // no debug info to find a record by, or naked: none kept
+    SECTION_FUNCTION_CLEARS = 1u << 2,    // may be inlined, so the cookie is cleared on exit
 };
 
 #endif

@@ -144,7 +144,11 @@ struct model_module *model_push_module(struct model *model, struct model_module 
         xrealloc_array(model->sites, model->site_count + (size_t)1, sizeof(*model->sites));
     for (uint32_t f = 0; f < module.function_count; f++)
         model->functions[first_function + f] =
-            (struct model_function){.module = {index}, .index = f, .file = {MODEL_NONE}};
+            (struct model_function){.module = {index},
+                                    .index = f,
+                                    .level = module.recorded[f].level,
+                                    .record_flags = module.recorded[f].flags,
+                                    .file = {MODEL_NONE}};
     for (uint32_t s = 0; s < module.site_count; s++)
         model->sites[first_site + s] = (struct model_site){.node = {MODEL_NONE}};
     bool is_new;
@@ -170,6 +174,13 @@ static struct error *check_counts(const struct image *image, const struct image_
     if (header->level > SECTION_LEVEL_FULL)
         return error_create_at_offset(ERROR_FORMAT, image->model_path, frame->offset,
                                       "damaged model: no level %u", header->level);
+    for (uint32_t f = 0; f < header->function_count; f++) {
+        struct section_function entry;
+        memcpy(&entry, frame->payload + sizeof(*header) + f * sizeof(entry), sizeof(entry));
+        if (entry.level > SECTION_LEVEL_FULL)
+            return error_create_at_offset(ERROR_FORMAT, image->model_path, frame->offset,
+                                          "damaged model: no level %u", entry.level);
+    }
     return NULL;
 }
 

@@ -15,7 +15,7 @@
  * is added, in the order of images, modules, functions; they never change. A module's nodes are
  * numbered when the module is loaded, so that a summary loads only what is on the stack: outside of
  * one process name a node by its function and its index there. Before its module is loaded a
- * function has a module and an index, and nothing else.
+ * function has a module, an index, a level and record flags, and nothing else.
  *
  * A node is a straight run of instructions with at most one call, which ends it. Three kinds of
  * edges: internal ones (model_successors), from a call site's node to the entries of its callees
@@ -47,6 +47,7 @@
 struct error;
 struct image;
 struct path_numbering;
+struct section_function;
 
 #define MODEL_NONE UINT32_MAX
 
@@ -109,7 +110,9 @@ enum linked {
 
 struct model_function {
     struct module_id module;
-    uint32_t index; // in its module
+    uint32_t index;        // in its module
+    uint32_t level;        // enum section_level: what it records
+    uint32_t record_flags; // enum section_function_flag
     const char *name;
     const char *debug_name; // as DWARF names it: linkage name, else name; "" without debug info
     const char *source_name;
@@ -357,12 +360,17 @@ const char *model_file_path(const struct model *model, struct file_id file);
 
 // ---- Paths and records. The function must be loaded.
 
-// Made on first use; collapses loops as the module's level says.
+// How much the function records (enum section_level): its module's level, or less. Known before the
+// function is loaded.
+static inline uint32_t model_function_level(const struct model *model, struct function_id function)
+{
+    return model_function(model, function)->level;
+}
+
+// Made on first use; collapses loops as the function's level says.
 const struct path_numbering *model_numbering(struct model *model, struct function_id function);
-// What the frame record of the function holds.
+// What the frame record of the function holds; all 0 where it has none.
 struct layout_shape model_shape(struct model *model, struct function_id function);
-// How much the function records (enum section_level): its module's level, or less.
-uint32_t model_function_level(const struct model *model, struct function_id function);
 
 // ---- Text form (docs/formats/model.md)
 

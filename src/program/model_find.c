@@ -231,35 +231,24 @@ static void grow_numbers(struct model *model)
 const struct path_numbering *model_numbering(struct model *model, struct function_id id)
 {
     const struct model_function *function = model_function(model, id);
-    const struct model_module *module = model_module(model, function->module);
 
-    assert(module->loaded);
+    assert(model_module(model, function->module)->loaded);
     grow_numbers(model);
     struct model_numbers **slot = &model->private->numbers[id.value];
     if (!*slot) {
         *slot = numbers_create(model, function);
         (*slot)->numbering =
-            path_numbering_create(&(*slot)->graph, model_function_level(model, id) != SECTION_LEVEL_FULL);
+            path_numbering_create(&(*slot)->graph, function->level != SECTION_LEVEL_FULL);
     }
     return (*slot)->numbering;
 }
 
-uint32_t model_function_level(const struct model *model, struct function_id id)
-{
-    const struct model_function *function = model_function(model, id);
-
-    return model_module(model, function->module)->recorded[function->index].level;
-}
-
 struct layout_shape model_shape(struct model *model, struct function_id id)
 {
-    const struct path_numbering *numbering = model_numbering(model, id);
     const struct model_function *function = model_function(model, id);
-    const struct section_function *recorded =
-        &model_module(model, function->module)->recorded[function->index];
 
-    if (recorded->flags & SECTION_FUNCTION_NO_RECORD)
+    if (function->record_flags & SECTION_FUNCTION_NO_RECORD)
         return (struct layout_shape){0};
-    return path_shape(numbering, function->site_count, recorded->level,
-                      (recorded->flags & SECTION_FUNCTION_TUNABLE) != 0);
+    return path_shape(model_numbering(model, id), function->site_count, function->level,
+                      (function->record_flags & SECTION_FUNCTION_TUNABLE) != 0);
 }

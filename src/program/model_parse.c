@@ -266,7 +266,7 @@ static struct error *parse_function(struct parser *parser)
     struct model_function function = {.first_node = (uint32_t)parser->nodes.length,
                                       .first_site = (uint32_t)parser->sites.length};
     uint32_t index = (uint32_t)parser->functions.length;
-    unsigned linked;
+    unsigned linked, level;
 
     if (!parse_next(parser, index))
         return parse_error(parser, "functions are numbered from 0");
@@ -280,9 +280,13 @@ static struct error *parse_function(struct parser *parser)
         !parse_string(parser, &function.source_name) ||
         !parse_place(parser, &function.file, &function.line, NULL) ||
         !accept(parser, "linked") || !parse_named(parser, linked_name, 3, &linked) ||
+        !accept(parser, "level") ||
+        !parse_named(parser, model_level_name, SECTION_LEVEL_FULL + 1, &level) ||
+        !accept(parser, "record") || !parse_number(parser, &function.record_flags) ||
         !parse_flags(parser, function_flag_name, &function.flags))
         return parse_error(parser, "names, place, linked and flags of the function expected");
     function.linked = (enum linked)linked;
+    function.level = level;
     struct model_module *module = module_table_at(&parser->modules, function.module.value);
     if (module->function_count == 0) {
         module->first_function = index;

@@ -199,7 +199,8 @@ static void put_function(const struct model *model, struct function_id id, bool 
     fputs(" source ", stream);
     put_string(stream, function->source_name);
     put_place(stream, function->file, function->line);
-    fprintf(stream, " linked %s", linked_name(function->linked));
+    fprintf(stream, " linked %s level %s record %u", linked_name(function->linked),
+            model_level_name(function->level), function->record_flags);
     put_flags(stream, function->flags, function_flag_name);
     putc('\n', stream);
     for (uint32_t n = 0; n < function->node_count; n++)

@@ -449,40 +449,35 @@ say "dependency files of the linker"
 grep -q library.o program.dep || fail "the dependencies"
 ! grep -q /proc program.dep || fail "the record is named in the dependencies"
 
-# interrupted SIGNAL: what an interrupted link leaves, in $work/left, and its status in $status.
+# interrupted COMPILER SIGNAL FILE: the files that an interrupted link leaves, into FILE; its status
+# in $status. The linker tells its process id and then waits, for ever were it not ended here.
 cat >blocking-ld <<END
 #!/bin/sh
-echo started >"$work/started"
-cat "$work/release" >/dev/null
+echo \$\$ >"$work/started"
+exec cat "$work/release" >/dev/null 2>&1
 END
 chmod +x blocking-ld
 interrupted() {
-    local compiler=$1 signal=$2 process
+    local process linker
     rm -rf left started release
     mkdir -p left/tmp
     mkfifo started release
-    (cd left && TMPDIR=$work/left/tmp exec env --default-signal="$signal" "$compiler" \
+    (cd left && TMPDIR=$work/left/tmp exec env --default-signal="$2" "$1" \
         --ld-path="$work/blocking-ld" ../sources/main.c ../sources/half.S -o program) &
     process=$!
-    cat started >/dev/null
-    kill -s "$signal" $process
+    linker=$(cat started)
+    kill -s "$2" $process
     status=0
     wait $process 2>/dev/null || status=$?
-    : >release & # lets the linker go, whoever still waits for it
-    local releaser=$!
-    for compiler in 1 2 3 4 5 6 7 8 9 10; do
-        kill -0 $releaser 2>/dev/null || break
-        timeout 1 cat release >/dev/null || true
-    done
-    wait $releaser || true
-    find left -type f | sed -E 's/-[0-9a-f]{6}\./-TEMP./' | sort
+    kill "$linker" 2>/dev/null || true
+    find left -type f | sed -E 's/-[0-9a-f]{6}\./-TEMP./' | sort >"$3"
 }
 # Clang leaves its own objects behind when it is interrupted; nothing may come on top of them.
 say "interrupted links"
 for signal in TERM INT HUP; do
-    interrupted clang-19 $signal >files_plain
+    interrupted clang-19 $signal files_plain
     status_plain=$status
-    interrupted "$cc" $signal >files_ours
+    interrupted "$cc" $signal files_ours
     [ "$status" = "$status_plain" ] || fail "SIG$signal ends us with $status, clang with $status_plain"
     cmp files_plain files_ours || fail "SIG$signal: files are left: $(cat files_ours)"
 done

@@ -286,9 +286,8 @@ static void test_started_through_the_linker(void **state)
     struct crash crash;
     crash_init(&crash);
     crash_build(&crash, source, "-O0 -Wl,--build-id=sha1");
-    crash_shell(&crash, "(ulimit -c unlimited; linker=$(sed -n 's/.*\\(\\/[^ ]*ld-linux[^ ]*\\)$/\\1/p' "
-                        "/proc/self/maps | head -1); "
-                        "\"$linker\" ./program || true) >/dev/null 2>&1");
+    crash_shell(&crash, "linker=$(readelf -l program | sed -n 's/.*interpreter: \\(.*\\)]/\\1/p') && "
+                        "(ulimit -c unlimited; \"$linker\" ./program || true) >/dev/null 2>&1");
     crash_find_core(&crash);
     crash_open(&crash);
     assert_true(module_info(modules_executable(crash.modules))->verified);

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Crashes one program for real and holds the evidence against the truth."""
+
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import json
+
+import check
+from binary import plain_name
+from evidence import Evidence
+from log import ENTER, Log, Replay
+
+# Library functions that may call back into the program, or leave by another way than they came.
+# The stepper has to follow them.
+CALLERS = re.compile(r"^(qsort(_r)?|bsearch|l(find|search)|t(walk|search|find|delete)|hsearch|ftw|nftw|"
+                     r"scandir|glob|dl_iterate_phdr|atexit|on_exit|exit|quick_exit|raise|kill|"
+                     r"signal|sigaction|pthread_.*|thrd_.*|call_once|"
+                     r"_?(sig)?longjmp|__longjmp_chk|_Unwind_.*|__cxa_.*|swapcontext|makecontext|dl.*)$")
+
+CORE_SIGNALS = [signal.SIGQUIT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
+                signal.SIGABRT, signal.SIGSYS, signal.SIGXCPU]
+
+
+class Unusable(Exception):
+    """No verdict: the crash did not happen as meant (not a contradiction)."""
+
+
+class Trouble(Exception):
+    """inquest itself failed on a good core."""
+
+
+def core_problem():
+    """Why the kernel leaves no core in the working directory; None where it does."""
+    with open("/proc/sys/kernel/core_pattern") as file:
+        pattern = file.read().strip()
+    if pattern.startswith(("|", "/")) or not pattern.startswith("core"):
+        return f"/proc/sys/kernel/core_pattern is '{pattern}': cores do not come to the working directory"
+    return None
+
+
+def environment(program, **more):
+    keep = {"PATH": os.environ["PATH"], "LC_ALL": "C", "LD_BIND_NOW": "1"}
+    return {**keep, **program.environment, **more}
+
+
+def unlimit_cores():
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def report(tools, exe, core, options=()):
+    done = subprocess.run([tools.inquest, "report", exe, core, *options], capture_output=True,
+                          text=True, timeout=300)
+    if done.returncode != 0:
+        raise Trouble(f"inquest report: exit status {done.returncode}: {done.stderr[-500:]}")
+    return Evidence(done.stdout)
+
+
+def run_shipped(shipped, arguments, text, variables, folder):
+    """Runs until it dies; the core's name and the signal."""
+    done = subprocess.run([shipped.exe, *arguments], input=text, capture_output=True, cwd=folder,
+                          env=environment(shipped.program, **variables), preexec_fn=unlimit_cores,
+                          timeout=120)
+    cores = glob.glob(os.path.join(folder, "core*"))
+    if done.returncode >= 0:
+        raise Unusable("it did not crash")
+    if not cores:
+        raise Unusable("no core was left")
+    return cores[0], -done.returncode
+
+
+def run_logger(shipped, arguments, text, variables, folder):
+    path = os.path.join(folder, "log")
+    done = subprocess.run([shipped.logger, *arguments], input=text, capture_output=True, cwd=folder,
+                          env=environment(shipped.program, TRUTH_LOG=path, **variables), timeout=600)
+    log = Log(path)
+    os.unlink(path)
+    if log.overflow:
+        raise Unusable("the log is full")
+    return log, -done.returncode if done.returncode < 0 else 0
+
+
+class Scratch:
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="truth-")
+        return self.path
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+# ---------------------------------------------------------------- oracle A: the logging twin
+
+def final_problems(table, evidence, log):
+    replay = Replay(log).run_to_end()
+    stacks = [s for s in replay.stacks.values() if s]
+    if not stacks:
+        raise Unusable("nothing was active when the logging build ended")
+    thread = evidence.crashed
+    problems = check.stack_problems(table, thread, stacks[0])
+    window = check.coverage_window(table, evidence, log.first_calls())
+    return problems + check.coverage_problems(window, log.length)
+
+
+def crash_logged(shipped, arguments, text, **variables):
+    """(evidence, problems) of one deterministic crash."""
+    with Scratch() as folder:
+        core, number = run_shipped(shipped, arguments, text, variables, folder)
+        log, logged = run_logger(shipped, arguments, text, variables, folder)
+        if number != logged:
+            raise Unusable(f"the logging build ended with signal {logged}, the program with {number}")
+        evidence = report(shipped.tools, shipped.exe, core)
+        problems = final_problems(shipped.table, evidence, log)
+        if evidence.signal != number:
+            problems.append(("signal", f"died of signal {number}, evidence says {evidence.signal}"))
+        if problems and os.environ.get("TRUTH_KEEP"):
+            shutil.copy(core, os.path.join(os.environ["TRUTH_KEEP"], "core"))
+        return evidence, problems
+
+
+# ---------------------------------------------------------------- oracle B: single steps
+
+def write_plan(shipped, path, stops, limit):
+    binary, names = shipped.binary, shipped.entered_names()
+    low, high = binary.section_range(".text")
+    lines = [f"image {os.path.realpath(shipped.exe)}", f"first {binary.first_load:x}",
+             f"main {binary.symbols['main']:x}", f"text {low:x} {high:x}", f"limit {limit}"]
+    for start, end, name, _ in binary.functions:
+        if plain_name(name) in names or name in names:
+            lines.append(f"function {start:x} {end:x}")
+    for address, name in binary.stubs().items():
+        if CALLERS.match(name.split("@")[0]):
+            lines.append(f"through {address:x}")
+    lines += [f"stop {step} {number}" for step, number in stops]
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+class Stop:
+    def __init__(self, line):
+        fields = line.split()
+        self.core, self.step, self.signal = fields[1], int(fields[3]), int(fields[5])
+        self.pc, self.sp, self.entries = int(fields[7], 16), int(fields[9], 16), int(fields[11])
+        self.stack = [int(f, 16) for f in fields[13:]]
+
+
+def read_stops(folder):
+    base, stops = 0, []
+    with open(os.path.join(folder, "steps")) as file:
+        for line in file:
+            if line.startswith("base"):
+                base = int(line.split()[1], 16)
+            elif line.startswith("core"):
+                stops.append(Stop(line))
+    return base, stops
+
+
+def symbolize(exe, addresses):
+    """{address: [(function, discriminator)] innermost first}."""
+    out, addresses = {}, sorted(set(addresses))
+    text = "".join(f"{a:#x}\n" for a in addresses)
+    done = subprocess.run(["llvm-symbolizer-19", f"--obj={exe}", "--inlines", "--output-style=JSON"],
+                          input=text, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        item = json.loads(line)
+        out[int(item["Address"], 16)] = [(s["FunctionName"], s.get("Discriminator", 0))
+                                         for s in item.get("Symbol", [])]
+    return out
+
+
+def entry_positions(shipped, log, entered):
+    """Where in the log each entry happened that the stepper saw, main's first; checks on the way
+    that both saw the same ones."""
+    names, table, binary = shipped.entered_names(), shipped.table, shipped.binary
+    at_address = {low: plain_name(name) for low, _, name, _ in binary.functions}
+    positions, started, words = [], False, log.words
+    for i in range(log.length):
+        event = words[2 * i + 1]
+        if event >> 29 != ENTER:
+            continue
+        name = table.function(event & 0x1FFFFFFF).name
+        started = started or name == "main"
+        if not started or plain_name(name) not in names and name not in names:
+            continue
+        k = len(positions)
+        positions.append(i)
+        if k < len(entered) and at_address[entered[k]] != plain_name(name):
+            raise Unusable(f"entry {k}: the program entered '{at_address[entered[k]]}', "
+                           f"the logging build '{name}'")
+    if len(positions) < len(entered):
+        raise Unusable("the logging build ended before the program")
+    return positions
+
+
+def physical_problems(shipped, evidence, stop, base, symbols):
+    """The stack and the nodes, from addresses alone."""
+    low, high = shipped.binary.section_range(".text")
+    real = [stop.pc] + stop.stack
+    told = [f for f in evidence.crashed.frames]
+    problems, chain = [], []
+    for k, address in enumerate(real):
+        if not low <= address - base < high:
+            continue
+        lookup = address - base - (1 if k else 0)
+        chain += [(n, d, k == 0) for n, d in symbols.get(lookup, [])]
+    frames = [f for f in told if f.kind == "model"]
+    names = [n for n, _, _ in chain]
+    told_names = [f.name for f in frames]
+    known = {f.source_name for _, functions in shipped.table.modules for f in functions}
+    kept = [(n, d, i) for n, d, i in chain if n in known]
+    if [n for n, _, _ in kept] != told_names and not any(f.gap for f in frames):
+        return [("stack", f"evidence {' < '.join(told_names[:12])}; by stepping {' < '.join(names[:12])}")]
+    if len(kept) != len(frames):
+        return problems
+    for (name, discriminator, innermost), frame in zip(kept, frames):
+        function = shipped.table.lookup(frame.module, frame.index)
+        node = discriminator - 1
+        if function and 0 <= node < function.node_count and node not in frame.candidates:
+            problems.append(("node", f"'{name}' stands at an instruction of node {node}, "
+                             f"candidates {frame.candidates} ({frame.candidates_from})"))
+    return problems
+
+
+class Pending:
+    """One stepped core that waits for its window of the log."""
+
+    def __init__(self, stop, evidence, window, low, high):
+        self.stop, self.evidence, self.coverage = stop, evidence, window
+        self.low, self.high = low, high
+        self.best = None
+        self.done = False
+        self.cache = {}
+
+    def look(self, table, replay, stack):
+        """The state after this record, as a candidate for the truth."""
+        if self.done:
+            return
+        problems = check.coverage_problems(self.coverage, replay.at)
+        pairs, problem = check.pair_frames(table, self.evidence.crashed, stack)
+        if problem:
+            problems += check.stack_problems(table, self.evidence.crashed, stack)
+            score = (0, -len(problems))
+        else:
+            matched = 0
+            for frame, function, activation in pairs:
+                key = (id(frame), activation.id, len(activation.nodes), len(activation.calls))
+                if key not in self.cache:
+                    self.cache[key] = check.frame_problems(frame, function, activation)
+                if self.cache[key]:
+                    problems += self.cache[key]
+                else:
+                    matched += 1
+            score = (1 + matched, -len(problems))
+        if not problems:
+            self.done, self.best = True, None
+        elif self.best is None or score > self.best[0]:
+            self.best = (score, problems)
+
+
+def window_problems(shipped, log, positions, cores):
+    """cores: [(stop, evidence)]. Yields (stop, evidence, problems)."""
+    first = log.first_calls()
+    replay = Replay(log)
+    waiting = []
+    for stop, evidence in cores:
+        low = positions[stop.entries - 1] + 1
+        high = positions[stop.entries] if stop.entries < len(positions) else log.length
+        window = check.coverage_window(shipped.table, evidence, first)
+        waiting.append(Pending(stop, evidence, window, low, high))
+    waiting.sort(key=lambda p: p.low)
+    at = 0
+    while at < len(waiting):
+        group = [p for p in waiting[at:] if p.low == waiting[at].low]
+        at += len(group)
+        replay.run_to(group[0].low)
+        while True:
+            stack = next((s for s in replay.stacks.values() if s), [])
+            for pending in group:
+                pending.look(shipped.table, replay, stack)
+            if replay.at >= group[0].high or all(p.done for p in group):
+                break
+            replay.step()
+        for pending in group:
+            yield pending.stop, pending.evidence, [] if pending.done else pending.best[1]
+
+
+def call_problems(shipped, folder, number, evidence, symbols):
+    """Calls that were executed are not told as never made, globally."""
+    by_name = {}
+    for ident, bits in evidence.coverage.items():
+        if ident in shipped.table.by_id:
+            for (function, node), truth in zip(shipped.table.sites(ident), bits):
+                by_name[(function.source_name, node)] = by_name.get((function.source_name, node), "") + truth
+    problems = []
+    with open(os.path.join(folder, "calls")) as file:
+        for line in file:
+            address, before = line.split()
+            if int(before) >= number:
+                continue
+            for name, discriminator in symbols.get(int(address, 16), []):
+                if by_name.get((name, discriminator - 1)) == "n":
+                    problems.append(("global", f"'{name}' node {discriminator - 1} is told as not "
+                                     f"called, its call at {address} was executed"))
+    return problems
+
+
+def crash_stepped(shipped, arguments, text, seed, count):
+    """Yields (what, evidence, problems) for `count` signals at random instructions of one run."""
+    chance = random.Random(seed)
+    limit = shipped.program.steps
+    stops = sorted((chance.randrange(1, limit), int(chance.choice(CORE_SIGNALS))) for _ in range(count))
+    with Scratch() as folder:
+        out = os.path.join(folder, "out")
+        os.mkdir(out)
+        write_plan(shipped, os.path.join(folder, "plan"), stops, limit)
+        done = subprocess.run([shipped.tools.stepper, os.path.join(folder, "plan"), out, shipped.exe,
+                               *arguments], input=text, capture_output=True, cwd=folder,
+                              env=environment(shipped.program), timeout=1800)
+        if done.returncode != 0:
+            raise Unusable(f"stepper: {done.stderr.decode()[-300:]}")
+        base, found = read_stops(out)
+        with open(os.path.join(out, "entries"), "rb") as file:
+            data = file.read()
+        entered = [int.from_bytes(data[i:i + 8], "little") for i in range(0, len(data), 8)]
+        log, _ = run_logger(shipped, arguments, text, {}, folder)
+        positions = entry_positions(shipped, log, entered)
+        with open(os.path.join(out, "calls")) as file:
+            calls = [int(line.split()[0], 16) for line in file]
+        addresses = calls + [s.pc - base for s in found] + [r - base - 1 for s in found for r in s.stack]
+        symbols = symbolize(shipped.exe, [a for a in addresses if 0 <= a < 1 << 40])
+        cores, direct = [], {}
+        for number, stop in enumerate(found):
+            core = os.path.join(out, stop.core)
+            try:
+                evidence = report(shipped.tools, shipped.exe, core)
+            except Trouble as trouble:
+                yield f"step={stop.step}", None, [("trouble", str(trouble))]
+                continue
+            cores.append((stop, evidence))
+            direct[stop.core] = (physical_problems(shipped, evidence, stop, base, symbols)
+                                 + call_problems(shipped, out, number, evidence, symbols))
+            if evidence.signal != stop.signal:
+                direct[stop.core].append(("signal", f"sent {stop.signal}, told {evidence.signal}"))
+        for stop, evidence, problems in window_problems(shipped, log, positions, cores):
+            problems = problems + direct[stop.core]
+            if problems and os.environ.get("TRUTH_KEEP"):
+                shutil.copy(os.path.join(out, stop.core),
+                            os.path.join(os.environ["TRUTH_KEEP"], f"core.{stop.step}"))
+            yield f"step={stop.step} pc={stop.pc - base:#x}", evidence, problems

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the campaign crashes: the examples, and real packages built from Debian's sources.
+
+An input is (arguments, standard input). `crashes` are inputs that make the program fail by itself,
+`runs` those that it gets through; both are used with injected failures and with signals."""
+
+import glob
+import hashlib
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+
+
+class Missing(Exception):
+    """The program cannot be had here; the message says why."""
+
+
+class Program:
+    cxx = False
+    cflags, ldflags = (), ()
+    rate = 4          # one prepared place of how many can fail
+    visits = 4000     # injected failures come within so many visits of prepared places
+    steps = 60000     # single steps a run at most
+    crashes, runs = (), ()
+    environment = {}
+
+    def __init__(self, name, folder, sources, **fields):
+        self.name, self.folder, self.sources = name, folder, sources
+        for key, value in fields.items():
+            setattr(self, key, value)
+
+    def stamp(self):
+        total = hashlib.sha256(repr((self.sources, self.cflags, self.ldflags, self.rate)).encode())
+        for name in self.sources:
+            with open(os.path.join(self.folder, name), "rb") as file:
+                total.update(file.read())
+        return total.hexdigest()[:16]
+
+
+def _text(name):
+    with open(os.path.join(SOURCE, "examples", "inputs", name), "rb") as file:
+        return file.read()
+
+
+def _example(name, crashes, runs, **fields):
+    return Program(name, os.path.join(SOURCE, "examples"), [name + ".c"],
+                   crashes=[([], _text(c)) for c in crashes], runs=[([], _text(r)) for r in runs],
+                   **fields)
+
+
+def examples():
+    words = _example("words", ["words.crash"], ["words.ok"])
+    calc = _example("calc", ["calc.crash", "calc.divide", "calc.assert"], ["calc.ok"])
+    cache = _example("cache", ["cache.crash", "cache.null"], ["cache.ok"])
+    json = _example("json", ["json.crash"], ["json.ok"])
+    events = _example("events", [], [])
+    events.crashes = [([str(s), "300"], b"") for s in (1, 2, 7, 11)]
+    events.runs = [([str(s), "120"], b"") for s in (3, 8, 12)]
+    return [words, calc, cache, json, events]
+
+
+# ---------------------------------------------------------------- packages
+
+def package_cache():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("INQUEST_PACKAGES") or os.path.join(home, "inquest-packages")
+
+
+def _unpacked(name, work):
+    """The package's source, patched as Debian does, once."""
+    out = os.path.join(work, "source-" + name)
+    if os.path.exists(out):
+        return out
+    found = glob.glob(os.path.join(package_cache(), name, "*.dsc"))
+    if not found:
+        raise Missing(f"the source package '{name}' is not in the cache: "
+                      f"run tests/real/package {name} fetch")
+    temporary = f"{out}.{os.getpid()}"
+    done = subprocess.run(["dpkg-source", "-x", found[0], temporary], capture_output=True, text=True)
+    if done.returncode:
+        raise Missing(f"dpkg-source of '{name}' failed: {done.stderr[-300:]}")
+    os.rename(temporary, out)
+    return out
+
+
+def _prepare(name, folder, commands):
+    """Runs commands in a source tree, once."""
+    stamp = os.path.join(folder, ".truth-prepared")
+    if os.path.exists(stamp):
+        return
+    for command in commands:
+        done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True,
+                              env={**os.environ, "CC": "clang-19", "CFLAGS": "-O1 -g"})
+        if done.returncode:
+            raise Missing(f"preparing '{name}' failed in '{command}': {done.stderr[-500:]}")
+    open(stamp, "w").close()
+
+
+def _sentences(count):
+    """Text that compresses, without being trivial."""
+    words = "the of and to in is that for it as was with be by on not he this are or".split()
+    state, out = 7, []
+    for i in range(count):
+        state = (state * 1103515245 + 12345) & 0x7FFFFFFF
+        out.append(words[(state >> 8) % len(words)] + ("\n" if i % 11 == 10 else " "))
+    return "".join(out).encode()
+
+
+def bzip2(work):
+    folder = _unpacked("bzip2", work)
+    sources = ["blocksort.c", "huffman.c", "crctable.c", "randtable.c", "compress.c",
+               "decompress.c", "bzlib.c", "bzip2.c"]
+    plain = _sentences(60)
+    packed = subprocess.run(["python3", "-c", "import bz2,sys;sys.stdout.buffer.write("
+                             "bz2.compress(sys.stdin.buffer.read(),1))"], input=plain,
+                            capture_output=True).stdout
+    return Program("bzip2", folder, sources, cflags=("-D_FILE_OFFSET_BITS=64",),
+                   runs=[(["-1", "-c"], plain), (["-d", "-s"], packed), (["-t"], packed)],
+                   visits=30000, steps=150000)
+
+
+def lua(work):
+    folder = _unpacked("lua5.4", work)
+    header = os.path.join(folder, "src", "lua5.4-deb-multiarch.h")
+    if not os.path.exists(header):
+        with open(header, "w") as file:
+            file.write('#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"\n')
+    names = sorted(os.path.basename(n) for n in glob.glob(os.path.join(folder, "src", "l*.c")))
+    sources = ["src/" + n for n in names if n not in ("luac.c", "ltests.c")]
+    script = b"""
+local t = {}
+for i = 1, 6 do t[#t + 1] = ("x"):rep(i) .. i end
+local function f(n) if n < 2 then return n end return f(n - 1) + f(n - 2) end
+print(pcall(function() error({code = f(5)}) end))
+table.sort(t, function(a, b) return a > b end)
+local co = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end)
+print(co(), co(), table.concat(t, ","), string.format("%5.2f %s", 2 / 3, t[1]:gsub("x", "y")))
+local s = 0
+for k, v in pairs({a = 1, b = 2, c = 3}) do s = s + v end
+print(s, select("#", 1, 2, nil), load("return 1 +"))
+"""
+    # the seed of the string hash is an address and the time otherwise
+    return Program("lua", folder, sources,
+                   cflags=("-std=gnu99", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", "-Dluai_makeseed=1",
+                           "-Isrc"),
+                   ldflags=("-Wl,-E", "-lm", "-ldl"), runs=[(["-"], script)], visits=30000,
+                   steps=200000, environment={"LUA_INIT": ""})
+
+
+def gzip(work):
+    folder = _unpacked("gzip", work)
+    _prepare("gzip", folder, ["./configure", "make -C lib -j2", "make version.c version.h || true"])
+    sources = ["bits.c", "deflate.c", "gzip.c", "inflate.c", "lzw.c", "trees.c", "unlzh.c",
+               "unlzw.c", "unpack.c", "unzip.c", "util.c", "zip.c", "version.c"]
+    plain = _sentences(150)
+    packed = subprocess.run(["python3", "-c", "import gzip,sys;sys.stdout.buffer.write("
+                             "gzip.compress(sys.stdin.buffer.read(),mtime=0))"], input=plain,
+                            capture_output=True).stdout
+    return Program("gzip", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ilib"),
+                   ldflags=("lib/libgzip.a",),
+                   runs=[(["-n", "-c", "-9"], plain), (["-d", "-c"], packed), (["-l", "-v"], packed)],
+                   visits=30000, steps=200000)
+
+
+def sqlite3(work):
+    folder = _unpacked("sqlite3", work)
+    _prepare("sqlite3", folder, ["./configure --disable-shared --disable-tcl --disable-readline "
+                                 "--disable-editline", "make sqlite3.c shell.c"])
+    script = b"""
+create table t(a integer primary key, b text);
+insert into t(b) values ('one'), ('two'), ('three');
+select b, length(b) from t where a > 1 order by b desc;
+with recursive c(x) as (select 1 union all select x + 1 from c where x < 5) select sum(x) from c;
+select * from missing;
+"""
+    return Program("sqlite3", folder, ["sqlite3.c", "shell.c"],
+                   cflags=("-I.", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION",
+                           "-DSQLITE_ENABLE_FTS4", "-DHAVE_USLEEP=1"),
+                   ldflags=("-lm",), runs=[(["-batch", ":memory:"], script)], rate=16,
+                   visits=60000, steps=300000)
+
+
+PACKAGES = {"bzip2": bzip2, "lua": lua, "gzip": gzip, "sqlite3": sqlite3}
+
+
+def find(names, work):
+    """Programs by name; 'examples' and 'packages' stand for all of a kind."""
+    known, out = {p.name: p for p in examples()}, []
+    for name in names:
+        if name == "examples":
+            out += known.values()
+        elif name == "packages":
+            out += [make(work) for make in PACKAGES.values()]
+        elif name in known:
+            out.append(known[name])
+        elif name in PACKAGES:
+            out.append(PACKAGES[name](work))
+        else:
+            raise Missing(f"no program '{name}' (there are: {', '.join([*known, *PACKAGES])})")
+    return out
