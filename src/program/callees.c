@@ -15,8 +15,10 @@ static void make_shared_sets(struct resolver *resolver)
     struct model *model = resolver->model;
     struct bitset set;
 
-    resolver->any_set = resolver_set_of_bits(resolver, &resolver->taken);
+    resolver->taken_set = resolver_set_of_bits(resolver, &resolver->taken);
     bitset_init_copy(&set, &resolver->taken);
+    bitset_union(&set, &resolver->modelless);
+    resolver->any_set = resolver_set_of_bits(resolver, &set);
     for (uint32_t r = 0; r < resolver->root_count; r++)
         if (resolver->roots[r].reason == ROOT_CONSTRUCTOR ||
             resolver->roots[r].reason == ROOT_DESTRUCTOR)
@@ -41,10 +43,10 @@ static uint32_t fitting_set(struct resolver *resolver, struct signature call)
     if (!is_new)
         return *known;
     struct resolve_vec members = VEC_INIT;
-    struct function_list any = resolver_members(resolver, resolver->any_set);
-    for (uint32_t i = 0; i < any.count; i++)
-        if (signature_fits(call, resolver_signature(resolver, any.data[i].value)))
-            resolve_vec_push(&members, any.data[i]);
+    struct function_list taken = resolver_members(resolver, resolver->taken_set);
+    for (uint32_t i = 0; i < taken.count; i++)
+        if (signature_fits(call, resolver_signature(resolver, taken.data[i].value)))
+            resolve_vec_push(&members, taken.data[i]);
     uint32_t set = resolver_set(resolver, &members);
     resolve_vec_deinit(&members);
     *model_id_map_put(&resolver->fits, key) = set;

@@ -62,9 +62,13 @@ void elf_file_close(struct elf_file *file)
 static struct error *check_sections(const char *path, Elf *elf)
 {
     size_t size, count, names;
+    GElf_Ehdr file;
 
+    // libelf takes a table that lies behind the end for none
     elf_rawfile(elf, &size);
-    if (elf_getshdrnum(elf, &count) != 0 || elf_getshdrstrndx(elf, &names) != 0)
+    if (!gelf_getehdr(elf, &file) || file.e_shoff > size ||
+        (uint64_t)file.e_shnum * file.e_shentsize > size - file.e_shoff ||
+        elf_getshdrnum(elf, &count) != 0 || elf_getshdrstrndx(elf, &names) != 0)
         return error_create_file(ERROR_FORMAT, path, "truncated: section headers are missing");
     for (size_t i = 1; i < count; i++) {
         GElf_Shdr header;

@@ -35,6 +35,9 @@ static struct error *check_header(const char *path, uint64_t offset,
         return error_create_at_offset(ERROR_MISMATCH, path, offset,
                                       "model of version %u; this inquest reads version %u",
                                       header->version, SECTION_VERSION);
+    if (header->kind != SECTION_KIND_MODULE && header->kind != SECTION_KIND_LINK)
+        return error_create_at_offset(ERROR_FORMAT, path, offset,
+                                      "damaged model: no frame is of kind %u", header->kind);
     if (header->payload_length > left)
         return error_create_at_offset(ERROR_FORMAT, path, offset,
                                       "truncated model: a frame is longer than its section");

@@ -35,7 +35,7 @@ enum library_flag {
 struct library_function {
     const char *name;
     uint8_t kind;      // enum library_kind
-    uint8_t callbacks; // bit i: argument i is called
+    uint8_t callbacks; // bit i: argument i is called, or run later as the flags say
     uint16_t flags;    // enum library_flag
 };
 

@@ -87,20 +87,39 @@ static void define_module(struct resolver *resolver, const struct model_module *
     }
 }
 
-// Lines of a link frame: word, tab, rest.
-static void read_link(struct resolver *resolver, uint32_t image, const struct image_frame *frame)
+static bool has_word(const char *line, size_t length, const char *word)
 {
+    size_t size = strlen(word);
+
+    return length > size && memcmp(line, word, size) == 0 && line[size] == '\t';
+}
+
+static void note_undefined(struct resolver *resolver, struct resolve_image *image,
+                           const char *name, size_t length, uint32_t by)
+{
+    *model_string_map_put(&image->undefined, arena_strndup(&resolver->model->private->arena, name,
+                                                           length)) |= by;
+}
+
+// Lines of a link frame: word, tab, value; `undefined` is about the input named last.
+static void read_link(struct resolver *resolver, uint32_t i, const struct image_frame *frame)
+{
+    struct resolve_image *image = &resolver->images[i];
     const char *at = (const char *)frame->payload, *end = at + frame->length;
-    static const char word[] = "undefined\t";
+    uint32_t by = UNDEFINED_BY_OBJECT;
 
     while (at < end) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         size_t length = line_end ? (size_t)(line_end - at) : (size_t)(end - at);
-        if (length > sizeof(word) - 1 && memcmp(at, word, sizeof(word) - 1) == 0)
-            model_string_map_put(&resolver->images[image].undefined,
-                                 arena_strndup(&resolver->model->private->arena,
-                                               at + sizeof(word) - 1,
-                                               length - (sizeof(word) - 1)));
+        if (has_word(at, length, "toolchain"))
+            by = UNDEFINED_BY_TOOLCHAIN;
+        else if (has_word(at, length, "modelless"))
+            by = UNDEFINED_BY_OBJECT;
+        else if (has_word(at, length, "opaque"))
+            image->is_opaque = true;
+        else if (has_word(at, length, "undefined"))
+            note_undefined(resolver, image, at + sizeof("undefined"),
+                           length - sizeof("undefined"), by);
         at += length + 1;
     }
 }
@@ -111,6 +130,10 @@ static void read_image(struct resolver *resolver, uint32_t i)
 
     if (!image)
         return;
+    resolver->images[i].is_opaque = true;
+    for (uint32_t f = 0; f < image->frame_count; f++)
+        if (image->frames[f].kind == SECTION_KIND_LINK)
+            resolver->images[i].is_opaque = false;
     for (uint32_t f = 0; f < image->frame_count; f++)
         if (image->frames[f].kind == SECTION_KIND_LINK)
             read_link(resolver, i, &image->frames[f]);

@@ -5,7 +5,8 @@
  *
  * A function whose address is taken anywhere may be called through any pointer that fits it
  * (signature_fits), and by any library function that may call back. Model-less code knows the
- * addresses it is given, the functions exported to it and those its undefined symbols name.
+ * addresses it is given, the functions exported to it and those its undefined symbols name; it may
+ * hand these out, too (start-up files and libgcc do not).
  */
 #ifndef PROGRAM_RESOLVE_H
 #define PROGRAM_RESOLVE_H
@@ -27,9 +28,16 @@ struct definition {
 };
 VEC_DEFINE(definition_vec, struct definition);
 
+// Who leaves a symbol undefined.
+enum undefined_by {
+    UNDEFINED_BY_TOOLCHAIN = 1u << 0, // start-up files, libgcc, a static libc
+    UNDEFINED_BY_OBJECT = 1u << 1,    // model-less inputs of the user's
+};
+
 struct resolve_image {
     struct model_string_map definitions; // symbol -> first definition
-    struct model_string_map undefined;   // symbols that model-less objects leave undefined
+    struct model_string_map undefined;   // symbol -> enum undefined_by
+    bool is_opaque; // has inputs of which nothing is known: they may refer to anything
     struct model_string_map symbols;     // defined in .symtab
 };
 
@@ -53,13 +61,16 @@ struct resolver {
     struct index_vec set_start;
     struct model_id_map set_ids;    // hash of the contents -> set
     struct model_id_map fits;       // signature -> set
+    uint32_t taken_set;             // what a pointer of the program may lead to
     uint32_t any_set;               // all that model-less code may call
     uint32_t exit_set;              // that, constructors and destructors
     uint32_t replaceable_set;       // what the C library calls of its own
-    struct bitset taken;            // functions whose address may be known
+    struct bitset taken;            // functions whose address the program may hold
     struct bitset modelless;        // that model-less code may call by name
-    bool loads, hands_out, hooks, installs_handlers, starts_threads, at_exit;
+    bool loads, hands_out, hooks;
     bool foreign; // calls model-less code that is not known
+    // of functions that run as a handler, as a thread, at exit: any taken one may be among them
+    bool any_handler, any_thread, any_at_exit;
 
     struct root *roots;
     uint32_t root_count, root_capacity;

@@ -9,6 +9,14 @@
 
 // ---- What the program refers to
 
+// A function that is handed to this one, by whoever, may run as a handler, a thread, at exit.
+static void note_any(struct resolver *resolver, const struct library_function *library)
+{
+    resolver->any_handler |= !library || library->flags & LIBRARY_SIGNAL;
+    resolver->any_thread |= !library || library->flags & LIBRARY_THREAD;
+    resolver->any_at_exit |= !library || library->flags & LIBRARY_AT_EXIT;
+}
+
 static void note_library(struct resolver *resolver, const struct library_function *library)
 {
     if (!library) {
@@ -18,9 +26,8 @@ static void note_library(struct resolver *resolver, const struct library_functio
     resolver->loads |= (library->flags & LIBRARY_LOADS) != 0;
     resolver->hands_out |= (library->flags & LIBRARY_HANDS_OUT) != 0;
     resolver->hooks |= (library->flags & LIBRARY_HOOKS) != 0;
-    resolver->installs_handlers |= (library->flags & LIBRARY_SIGNAL) != 0;
-    resolver->starts_threads |= (library->flags & LIBRARY_THREAD) != 0;
-    resolver->at_exit |= (library->flags & LIBRARY_AT_EXIT) != 0;
+    if (library->flags & (LIBRARY_LOADS | LIBRARY_HANDS_OUT))
+        note_any(resolver, NULL); // what is loaded may do anything
 }
 
 static void take(struct resolver *resolver, uint32_t set)
@@ -40,8 +47,11 @@ static void collect_module(struct resolver *resolver, uint32_t m)
         if (global->kind == GLOBAL_VARIABLE || global->flags & GLOBAL_INTRINSIC)
             continue;
         const struct resolution *resolution = resolver_global(resolver, m, g);
-        if (resolution->is_external)
+        if (resolution->is_external) {
             note_library(resolver, resolution->library);
+            if (!resolution->library || global->flags & GLOBAL_ADDRESS_TAKEN)
+                note_any(resolver, resolution->library);
+        }
         if (global->flags & GLOBAL_ADDRESS_TAKEN)
             take(resolver, resolution->set);
     }
@@ -95,39 +105,59 @@ static void push_root(struct resolver *resolver, uint32_t function, enum root_re
 }
 
 static void roots_of_name(struct resolver *resolver, uint32_t image, const char *name,
-                          enum root_reason reason, uint32_t flag)
+                          enum root_reason reason)
 {
     const uint32_t *first = model_string_map_get(&resolver->images[image].definitions, name);
 
     for (uint32_t d = first ? *first : MODEL_NONE; d != MODEL_NONE;
-         d = resolver->definitions.data[d].next) {
-        uint32_t function = resolver->definitions.data[d].function;
-        if (function == MODEL_NONE)
-            continue;
-        push_root(resolver, function, reason);
-        resolver->model->functions[function].flags |= flag;
-        if (reason == ROOT_EXPORTED || reason == ROOT_MODELLESS)
-            bitset_set(&resolver->modelless, function);
+         d = resolver->definitions.data[d].next)
+        if (resolver->definitions.data[d].function != MODEL_NONE)
+            push_root(resolver, resolver->definitions.data[d].function, reason);
+}
+
+// Model-less code may call functions of this name and, where `handed_out`, give their address away.
+static void modelless_name(struct resolver *resolver, uint32_t image, const char *name,
+                           enum root_reason reason, bool handed_out)
+{
+    uint32_t before = resolver->root_count;
+
+    roots_of_name(resolver, image, name, reason);
+    for (uint32_t r = before; r < resolver->root_count; r++) {
+        uint32_t function = resolver->roots[r].function.value;
+        bitset_set(&resolver->modelless, function);
+        if (handed_out)
+            bitset_set(&resolver->taken, function);
+        resolver->model->functions[function].flags |=
+            reason == ROOT_EXPORTED ? FUNCTION_EXPORTED : FUNCTION_MODELLESS_USE;
     }
 }
 
-static void collect_exports(struct resolver *resolver)
+static void collect_undefined(struct resolver *resolver, uint32_t i)
+{
+    const struct resolve_image *image = &resolver->images[i];
+
+    MAP_FOREACH (model_string_map, &image->undefined, entry) {
+        bool by_object = (entry->value & UNDEFINED_BY_OBJECT) != 0;
+        if (by_object || strcmp(entry->key, "main") != 0) // the start-up file calls main once
+            modelless_name(resolver, i, entry->key, ROOT_MODELLESS, by_object);
+    }
+    if (!image->is_opaque)
+        return;
+    MAP_FOREACH (model_string_map, &image->definitions, entry)
+        if (strcmp(entry->key, "main") != 0)
+            modelless_name(resolver, i, entry->key, ROOT_MODELLESS, true);
+}
+
+static void collect_exports(struct resolver *resolver, uint32_t i, bool all_known)
 {
     struct model *model = resolver->model;
-    bool all_known = knows_all_libraries(resolver);
+    const struct image *image = model->images[i].image;
 
-    for (uint32_t i = 0; i < model->image_count; i++) {
-        const struct image *image = model->images[i].image;
-        if (!image || model->images[i].module_count == 0)
-            continue;
-        for (uint32_t s = 0; s < image->dynamic_count; s++) {
-            const struct image_symbol *symbol = &image->dynamic[s];
-            if (symbol->flags & IMAGE_SYMBOL_DEFINED &&
-                (!all_known || other_image_names(model, i, symbol->name)))
-                roots_of_name(resolver, i, symbol->name, ROOT_EXPORTED, FUNCTION_EXPORTED);
-        }
-        MAP_FOREACH (model_string_map, &resolver->images[i].undefined, entry)
-            roots_of_name(resolver, i, entry->key, ROOT_MODELLESS, FUNCTION_MODELLESS_USE);
+    for (uint32_t s = 0; s < image->dynamic_count; s++) {
+        const struct image_symbol *symbol = &image->dynamic[s];
+        if (symbol->flags & IMAGE_SYMBOL_DEFINED &&
+            (!all_known || other_image_names(model, i, symbol->name)))
+            modelless_name(resolver, i, symbol->name, ROOT_EXPORTED, true);
     }
 }
 
@@ -138,8 +168,13 @@ void resolver_collect(struct resolver *resolver)
     for (uint32_t m = 0; m < model->module_count; m++)
         if (model->modules[m].code)
             collect_module(resolver, m);
-    collect_exports(resolver);
-    bitset_union(&resolver->taken, &resolver->modelless);
+    bool all_known = knows_all_libraries(resolver);
+    for (uint32_t i = 0; i < model->image_count; i++) {
+        if (!model->images[i].image || model->images[i].module_count == 0)
+            continue;
+        collect_exports(resolver, i, all_known);
+        collect_undefined(resolver, i);
+    }
     for (uint32_t f = 0; f < model->function_count; f++)
         if (bitset_test(&resolver->taken, f))
             model->functions[f].flags |= FUNCTION_ADDRESS_TAKEN;
@@ -223,7 +258,7 @@ static void roots_of_asm(struct resolver *resolver, const struct model_module *m
             if (local)
                 push_root(resolver, *local, ROOT_ASSEMBLY);
             else
-                roots_of_name(resolver, module->image.value, name, ROOT_ASSEMBLY, 0);
+                roots_of_name(resolver, module->image.value, name, ROOT_ASSEMBLY);
         }
         text += length ? length : 1;
     }
@@ -257,7 +292,7 @@ static void roots_of_module(struct resolver *resolver, uint32_t m)
             roots_of_function(resolver, module, global);
         if (global->kind == GLOBAL_ALIAS &&
             strcmp(code_string(module->code, global->name), "main") == 0)
-            roots_of_name(resolver, module->image.value, "main", ROOT_MAIN, 0);
+            roots_of_name(resolver, module->image.value, "main", ROOT_MAIN);
     }
     roots_of_assembly(resolver, module);
 }
@@ -305,6 +340,50 @@ static void roots_of_image(struct resolver *resolver, uint32_t i)
 
 // ---- Roots by address
 
+// The functions that a call hands over to be run later; any taken one where that is not plain.
+static void roots_of_argument(struct resolver *resolver, uint32_t m, const struct code_site *site,
+                              const struct library_function *library, enum root_reason reason)
+{
+    const struct code *code = resolver->model->modules[m].code;
+    const struct insn *insn = &code->insns[site->insn];
+
+    for (uint32_t i = 0; i < 8; i++) {
+        if (!(library->callbacks >> i & 1))
+            continue;
+        struct operand argument = i < code_call(code, insn)->argument_count
+                                      ? code_operand(code, insn, i)
+                                      : (struct operand){0};
+        bool is_constant = operand_kind(argument) == OPERAND_CONSTANT;
+        uint8_t kind = is_constant ? code->constants[operand_index(argument)].kind : 0;
+        if (resolver_base(code, argument) != CODE_NONE)
+            roots_of_constant(resolver, m, argument, reason);
+        else if (!is_constant || (kind != CONSTANT_NULL && kind != CONSTANT_EXPRESSION))
+            note_any(resolver, library); // SIG_IGN and its like are expressions
+    }
+    if (library->callbacks == 0)
+        note_any(resolver, library);
+}
+
+static void roots_of_sites(struct resolver *resolver, uint32_t m)
+{
+    const struct code *code = resolver->model->modules[m].code;
+
+    for (uint32_t s = 0; s < code->sites_count; s++) {
+        const struct code_site *site = &code->sites[s];
+        if (site->callee == CODE_NONE)
+            continue;
+        const struct resolution *resolution = resolver_global(resolver, m, site->callee);
+        const struct library_function *library =
+            resolution->is_external ? resolution->library : NULL;
+        if (library && library->flags & LIBRARY_SIGNAL)
+            roots_of_argument(resolver, m, site, library, ROOT_SIGNAL);
+        if (library && library->flags & LIBRARY_THREAD)
+            roots_of_argument(resolver, m, site, library, ROOT_THREAD);
+        if (library && library->flags & LIBRARY_AT_EXIT)
+            roots_of_argument(resolver, m, site, library, ROOT_AT_EXIT);
+    }
+}
+
 // A handler is passed at most three integers, a thread's start one, what runs at exit two.
 static void roots_by_address(struct resolver *resolver)
 {
@@ -315,11 +394,11 @@ static void roots_by_address(struct resolver *resolver)
         uint32_t function = (uint32_t)f;
         struct signature takes = resolver_signature(resolver, function);
         push_root(resolver, function, ROOT_ESCAPED);
-        if ((resolver->installs_handlers || resolver->foreign) && signature_fits(handler, takes))
+        if (resolver->any_handler && signature_fits(handler, takes))
             push_root(resolver, function, ROOT_SIGNAL);
-        if ((resolver->starts_threads || resolver->foreign) && signature_fits(one, takes))
+        if (resolver->any_thread && signature_fits(one, takes))
             push_root(resolver, function, ROOT_THREAD);
-        if ((resolver->at_exit || resolver->foreign) && signature_fits(two, takes))
+        if (resolver->any_at_exit && signature_fits(two, takes))
             push_root(resolver, function, ROOT_AT_EXIT);
     }
 }
@@ -339,8 +418,10 @@ void resolver_roots(struct resolver *resolver)
     uint32_t kept = 0;
 
     for (uint32_t m = 0; m < model->module_count; m++)
-        if (model->modules[m].code)
+        if (model->modules[m].code) {
             roots_of_module(resolver, m);
+            roots_of_sites(resolver, m);
+        }
     for (uint32_t i = 0; i < model->image_count; i++)
         roots_of_image(resolver, i);
     roots_by_address(resolver);

@@ -68,7 +68,7 @@ struct tracee {
 
 enum tracer_event_kind {
     TRACER_NEW,           /* a thread or process that was not started by us, before it runs */
-    TRACER_EXEC,          /* a new program image, before its first instruction */
+    TRACER_EXEC,          /* a new program image; the first step from here only ends execve */
     TRACER_SIGNAL,        /* signal is about to be delivered; 0 there suppresses it */
     TRACER_STEP,          /* one instruction was executed */
     TRACER_SYSCALL_ENTER, /* a system call is about to be made (seccomp filter, or TRACEE_SYSCALL) */

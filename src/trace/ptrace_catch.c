@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ struct catch {
     struct output_watch *watches[CATCH_STREAMS]; /* or NULL */
     struct catch_pid_map failed;                 /* processes whose failure has been dealt with */
     pid_t root;
-    bool root_gone;
+    int rest_timer; /* timerfd for the time after the program's end; -1: not yet */
     bool killing; /* we have killed everything: the rest is no failure */
 };
 
@@ -194,6 +195,11 @@ static char *signal_reason(int signal)
 
 /* --- wrong output --- */
 
+static bool watches_output(const struct catch *run)
+{
+    return run->watches[0] || run->watches[1];
+}
+
 static void fail_output(struct catch *run, struct tracee *tracee, const struct output_watch *watch)
 {
     note_failure(run, tracee, 0, NULL, output_watch_describe(watch));
@@ -288,11 +294,6 @@ static void on_syscall_exit(struct catch *run, struct tracer_event *event)
 
 /* --- events --- */
 
-static bool watches_output(const struct catch *run)
-{
-    return run->watches[0] || run->watches[1];
-}
-
 static void on_signal(struct catch *run, struct tracer_event *event)
 {
     if (event->tracee->pid == run->root)
@@ -318,29 +319,47 @@ static void on_thread_exit(struct catch *run, struct tracer_event *event)
                      signal_reason(WTERMSIG(event->status)));
 }
 
-/*
- * The program has ended and others are left. Those of our session are waited for; those that have
- * left it are daemons, which would be waited for in vain. With a seccomp filter they need their
- * tracer, and stay with it.
- */
-static void leave_daemons(struct catch *run)
+/* Processes go on untraced: those of other sessions, or all. */
+static void detach(struct catch *run, bool all)
 {
     struct tracee_vec threads = VEC_INIT;
-    if (watches_output(run))
-        return;
     tracer_threads(run->tracer, 0, &threads);
-    pid_t *daemons = xmalloc_array(threads.length, sizeof(*daemons));
+    pid_t *pids = xmalloc_array(threads.length, sizeof(*pids));
     size_t count = 0;
     for (size_t i = 0; i < threads.length; i++) {
         pid_t pid = threads.data[i]->pid;
         pid_t session = threads.data[i]->tid == pid ? getsid(pid) : -1;
-        if (session >= 0 && session != getsid(0))
-            daemons[count++] = pid;
+        if (session >= 0 && (all || session != getsid(0)))
+            pids[count++] = pid;
     }
     tracee_vec_deinit(&threads);
     for (size_t i = 0; i < count; i++)
-        tracer_detach_process(run->tracer, daemons[i]);
-    free(daemons);
+        tracer_detach_process(run->tracer, pids[i]);
+    free(pids);
+}
+
+/*
+ * The program has ended and others may be left. Those of our session are waited for; those that leave
+ * it are daemons, which would be waited for in vain. Leaving is no event, so the timer looks again
+ * and again. With a seccomp filter they need their tracer, and stay with it.
+ */
+static void start_waiting_for_rest(struct catch *run)
+{
+    struct itimerspec often = {.it_interval = {.tv_nsec = 50000000}, .it_value = {.tv_nsec = 1}};
+    run->rest_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (run->rest_timer < 0 || watches_output(run))
+        return;
+    timerfd_settime(run->rest_timer, 0, &often, NULL);
+    tracer_watch(run->tracer, run->rest_timer);
+}
+
+/* A signal to us while only the rest is left: nobody wants to wait any longer. */
+static void stop_waiting_for_rest(struct catch *run)
+{
+    if (watches_output(run))
+        kill_all(run);
+    else
+        detach(run, true);
 }
 
 static void on_gone(struct catch *run, struct tracer_event *event)
@@ -356,11 +375,9 @@ static void on_gone(struct catch *run, struct tracer_event *event)
     catch_pid_map_remove(&run->failed, (uint64_t)tracee->pid);
     if (tracee->pid == run->root) {
         run->result->status = event->status;
-        run->root_gone = true;
         run->forward.program = 0;
+        start_waiting_for_rest(run);
     }
-    if (run->root_gone && !run->killing)
-        leave_daemons(run);
 }
 
 /* Out of time: the newest process that waits for no other of ours is the one that hangs. */
@@ -386,14 +403,19 @@ static void on_timeout(struct catch *run)
 
 static void on_input(struct catch *run, int descriptor)
 {
-    if (descriptor != run->pty.ours) {
+    if (descriptor == run->pty.ours) {
+        if (!pty_copy(&run->pty))
+            tracer_unwatch(run->tracer, descriptor);
+    } else if (descriptor == run->rest_timer) {
+        uint64_t expired;
+        if (read(run->rest_timer, &expired, sizeof(expired)) > 0 && !run->killing)
+            detach(run, false);
+    } else {
         const struct tracee *root = tracer_find(run->tracer, run->root);
         run->forward.group_stopped = root && root->listening;
-        forward_input(&run->forward, descriptor);
-        return;
+        if (forward_input(&run->forward, descriptor) > 0)
+            stop_waiting_for_rest(run);
     }
-    if (!pty_copy(&run->pty))
-        tracer_unwatch(run->tracer, descriptor);
 }
 
 static struct error *on_event(struct tracer *tracer, struct tracer_event *event, void *context)
@@ -484,6 +506,20 @@ static struct error *run_prepared(struct catch *run)
     return tracer_run(run->tracer, on_event, run);
 }
 
+/* Missing output that was noticed only when its writers were gone (killed, say). */
+static void check_missing_too_late(struct catch *run)
+{
+    for (int i = 0; i < CATCH_STREAMS; i++) {
+        const struct output_watch *watch = run->watches[i];
+        if (!watch || !output_watch_is_short(watch) || run->result->failures.length > 0 ||
+            run->result->trouble)
+            continue;
+        _cleanup_free_ char *text = output_watch_describe(watch);
+        run->result->trouble =
+            error_create(ERROR_OTHER, "%s; its processes had ended before a core could be kept", text);
+    }
+}
+
 struct error *catch_run(const struct catch_settings *settings, struct catch_result *result)
 {
     *result = (struct catch_result){0};
@@ -492,6 +528,7 @@ struct error *catch_run(const struct catch_settings *settings, struct catch_resu
         .result = result,
         .forward = {.signals = -1, .timer = -1},
         .pty = PTY_INIT,
+        .rest_timer = -1,
     };
     bool output = settings->expect[1] || settings->expect[2];
     unsigned flags = TRACER_EXIT_KILL;
@@ -502,12 +539,16 @@ struct error *catch_run(const struct catch_settings *settings, struct catch_resu
     run.tracer = tracer_create(flags);
     struct error *err = run_prepared(&run);
     pty_finish(&run.pty);
+    if (!err)
+        check_missing_too_late(&run);
     for (int i = 0; i < CATCH_STREAMS; i++) {
         if (run.watches[i])
             result->unseen += output_watch_unseen(run.watches[i]);
         output_watch_destroy(run.watches[i]);
     }
     forward_deinit(&run.forward);
+    if (run.rest_timer >= 0)
+        close(run.rest_timer);
     tracer_destroy(run.tracer);
     catch_pid_map_deinit(&run.failed);
     return err;

@@ -53,7 +53,7 @@ struct catch_result {
     struct catch_failure_vec failures; /* in order of time */
     int status;                        /* wait status of the program */
     uint64_t unseen;                   /* bytes of output that could not be compared */
-    struct error *trouble;             /* a core that could not be written, or NULL */
+    struct error *trouble;             /* a core that could not be had, or NULL */
 };
 
 /* result is to be deinitialised in any case. An error: the program was not run or has been lost. */

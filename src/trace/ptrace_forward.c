@@ -121,23 +121,26 @@ static bool forward_is_double(struct forward *forward, const struct forward_sign
            (pending >> (waiting->signal - 1) & 1);
 }
 
-static void forward_decide(struct forward *forward)
+static int forward_decide(struct forward *forward)
 {
     uint64_t expired;
+    int unclaimed = 0;
     if (read(forward->timer, &expired, sizeof(expired)) < 0)
-        return;
+        return 0;
     for (size_t i = 0; i < forward->waiting.length; i++) {
         const struct forward_signal *waiting = &forward->waiting.data[i];
-        if (forward->program && !forward_is_double(forward, waiting))
+        if (!forward->program)
+            unclaimed = waiting->signal;
+        else if (!forward_is_double(forward, waiting))
             kill(forward->program, waiting->signal);
     }
     forward_signal_vec_clear(&forward->waiting);
+    return unclaimed;
 }
 
-void forward_input(struct forward *forward, int descriptor)
+int forward_input(struct forward *forward, int descriptor)
 {
     if (descriptor == forward->signals)
         forward_read_signals(forward);
-    else if (descriptor == forward->timer)
-        forward_decide(forward);
+    return descriptor == forward->timer ? forward_decide(forward) : 0;
 }

@@ -50,8 +50,8 @@ void forward_deinit(struct forward *forward);
 
 /* The program is about to get a signal. */
 void forward_saw(struct forward *forward, const siginfo_t *info);
-/* Reads one of the descriptors; others are left alone. */
-void forward_input(struct forward *forward, int descriptor);
+/* Reads one of the descriptors; others are left alone. A signal that found no program, or 0. */
+int forward_input(struct forward *forward, int descriptor);
 /*
  * The program is about to stop. Where a stop signal came to us too, as Ctrl-Z does, we stop
  * as well, so that the shell sees its job stopped; SIGCONT to the group then wakes both.

@@ -375,6 +375,24 @@ static int mode_wait_term(void)
     return 12;
 }
 
+static void tell_continue(int number)
+{
+    (void)number;
+    if (write(1, "cont\n", 5) < 0)
+        _exit(97);
+}
+
+/* For job control: says when it is there and when it is continued. */
+static int mode_wait_loop(void)
+{
+    signal(SIGCONT, tell_continue);
+    printf("ready\n");
+    fflush(stdout);
+    while (pause() < 0)
+        ;
+    return 0;
+}
+
 static int mode_daemon(void)
 {
     int end[2];
@@ -581,6 +599,7 @@ static const struct {
     {"hang", mode_hang},
     {"hang-child", mode_hang_child},
     {"wait-term", mode_wait_term},
+    {"wait-loop", mode_wait_loop},
     {"daemon", mode_daemon},
     {"sparse", mode_sparse},
     {"print-right", mode_print_right},

@@ -169,7 +169,7 @@ END
 
 status 0 "$inquest" ./prog core
 has "$out" "SIGSEGV: invalid memory access at address 0x0 (nothing is mapped there): a null pointer"
-has "$out" "#0   deep at prog.c:19"
+has "$out" "#0   deep at prog.c:21"
 has "$out" ">     21 |         return *cell;"
 has "$out" "never made: never (23), deep (24), helper (24)"
 summary=$out

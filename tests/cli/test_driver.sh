@@ -7,6 +7,7 @@
 #
 # Environment: INQUEST_BUILD (the build directory), INQUEST_SRC (the source directory, unused).
 set -eu
+shopt -s inherit_errexit
 
 build=$(realpath "${INQUEST_BUILD:?the build directory}")
 work=$(mktemp -d)
@@ -48,6 +49,7 @@ END
 echo 'int twice(int);' >twice.h
 printf '#include "twice.h"\nint twice(int x) { return 2 * x; }\n' >twice.c
 echo 'int main(void) { return 7; }' >seven.c
+clang-19 -c seven.c -o given.o
 echo 'int main(void) { return undeclared; }' >broken.c
 echo 'extern int nowhere(void); int main(void) { return nowhere(); }' >unlinked.c
 printf '#include <vector>\nint main() { std::vector<int> v{1, 2}; return (int)v.size() - 2; }\n' >main.cc
@@ -136,11 +138,12 @@ record() {
 }
 # The inputs that the user named, each with what it refers to, on one line.
 inputs() {
-    record "$1" | awk -F'\t' '
+    record "$1" >"$work/lines"
+    awk -F'\t' '
         $1 != "undefined" { if (line != "") print line; line = "" }
         $1 == "modelless" || $1 == "opaque" { line = $1 " " $2 }
         $1 == "undefined" && line != "" { line = line " " $2 }
-        END { if (line != "") print line }'
+        END { if (line != "") print line }' "$work/lines"
 }
 check_inputs() {
     local found
@@ -230,6 +233,7 @@ same main.c twice.c
 made ./a.out >/dev/null
 same -O2 main.c twice.c -o program -lm
 same -o /dev/null seven.c
+same given.o -o program
 same_but_errors main.c # the linker names source lines where there is debug information
 same_but_errors unlinked.c
 same main.c missing.o

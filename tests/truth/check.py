@@ -55,15 +55,18 @@ class Statistics:
 
 def match_backwards(function, steps, nodes, end):
     """Matches steps, last first, against nodes[:end]; the index before the first one matched, or
-    None. A collapsed loop is a maximal run of nodes of its body that begins with its header."""
+    None. A collapsed loop is a maximal run of nodes of its body that begins with its header; a step
+    that follows it and is a node of its body is the one that the run ends with."""
     at = end - 1
-    for node, loop in reversed(steps):
+    for k in range(len(steps) - 1, -1, -1):
+        node, loop = steps[k]
         if at < 0:
             return None
         if not loop:
             if nodes[at] != node:
                 return None
-            at -= 1
+            left = k > 0 and steps[k - 1][1] and node in function.body(steps[k - 1][0])
+            at -= not left
             continue
         body = function.body(node)
         first = None

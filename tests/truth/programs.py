@@ -143,7 +143,7 @@ print(s, select("#", 1, 2, nil), load("return 1 +"))
 """
     # the seed of the string hash is an address and the time otherwise
     return Program("lua", folder, sources,
-                   cflags=("-std=gnu99", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", "-Dluai_makeseed=1",
+                   cflags=("-std=gnu99", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", "-Dluai_makeseed(L)=1",
                            "-Isrc"),
                    ldflags=("-Wl,-E", "-lm", "-ldl"), runs=[(["-"], script)], visits=30000,
                    steps=200000, environment={"LUA_INIT": ""})

@@ -181,6 +181,8 @@ static void start_tracee(struct stepper *s, char **command)
     s->pid = fork();
     if (s->pid == 0) {
         setrlimit(RLIMIT_CORE, &unlimited);
+        for (int number = 1; number < 32; number++)
+            signal(number, SIG_DFL); // a shell in the background ignores some
         personality(ADDR_NO_RANDOMIZE);
         ptrace(PTRACE_TRACEME, 0, 0, 0);
         execv(command[0], command);
@@ -454,7 +456,7 @@ static void leave_core(struct stepper *s, int signal)
         if (WIFSIGNALED(status))
             break;
         if (WIFEXITED(status) || WSTOPSIG(status) == SIGTRAP)
-            die("the signal did not end the child");
+            die("signal %d did not end the child: status %#x", signal, (unsigned)status);
         signal = WSTOPSIG(status);
     }
     if (!WCOREDUMP(status))

@@ -75,8 +75,8 @@ static void test_memory(void **state)
         bool goes_on = next && next->start == segment->end && next->dumped;
         if (segment->dumped < segment->end - segment->start || !goes_on) {
             if (segment->dumped)
-                assert_int_equal(
-                    core_read(core, segment->start + segment->dumped - 5, bytes, 16), 5);
+                assert_int_equal(core_read(core, segment->start + segment->dumped - 5, bytes, 16),
+                                 5);
             absent++;
         }
     }
@@ -286,8 +286,9 @@ static void test_started_through_the_linker(void **state)
     struct crash crash;
     crash_init(&crash);
     crash_build(&crash, source, "-O0 -Wl,--build-id=sha1");
-    crash_shell(&crash, "linker=$(readelf -l program | sed -n 's/.*interpreter: \\(.*\\)]/\\1/p') && "
-                        "(ulimit -c unlimited; \"$linker\" ./program || true) >/dev/null 2>&1");
+    crash_shell(&crash,
+                "linker=$(readelf -l program | sed -n 's/.*interpreter: \\(.*\\)]/\\1/p') && "
+                "(ulimit -c unlimited; \"$linker\" ./program || true) >/dev/null 2>&1");
     crash_find_core(&crash);
     crash_open(&crash);
     assert_true(module_info(modules_executable(crash.modules))->verified);

@@ -51,9 +51,9 @@ static struct record read_record(const struct crash *crash, const struct unwind_
     assert_int_equal(debug_variable_size(variable), 24);
     struct record record, again;
     bool present[sizeof(record)];
-    assert_int_equal(debug_variable_read(variable, crash->modules, frame, 0, &record,
-                                         sizeof(record), present),
-                     sizeof(record));
+    assert_int_equal(
+        debug_variable_read(variable, crash->modules, frame, 0, &record, sizeof(record), present),
+        sizeof(record));
     for (size_t i = 0; i < sizeof(record); i++)
         assert_true(present[i]);
     // The same by bytes.
@@ -121,7 +121,8 @@ static void test_records(void **state)
     check_records("-Os");
 }
 
-/* Without the asm statement the optimiser takes the record to pieces; what it says is still true. */
+/* Without the asm statement the optimiser takes the record to pieces; what it says is still true.
+ */
 static void test_pieces(void **state)
 {
     (void)state;
@@ -260,7 +261,8 @@ static void test_discriminators(void **state)
                 "volatile int sink;\n"
                 "static inline int get(int *p) { return *p; }\n"
                 "int main(int argc, char **argv) {\n"
-                "    if (argc > 5) sink = 4; else if (argc > 4) sink = 6; else sink = get((int *)(8L * argc));\n"
+                "    if (argc > 5) sink = 4; else if (argc > 4) sink = 6; else sink = get((int "
+                "*)(8L * argc));\n"
                 "    return 0;\n"
                 "}\n",
                 "-O1 -fdebug-info-for-profiling");
@@ -280,16 +282,17 @@ static void test_tail_calls(void **state)
     struct crash crash;
     struct debug_info *info;
     crash_init(&crash);
-    crash_build(&crash,
-                "volatile int sink;\n"
-                "__attribute__((noinline)) int last(int *p) { sink = 1; int r = *p; sink = 2; return r; }\n"
-                "__attribute__((noinline)) int jumper(int *p) { sink = 3; return last(p + 1); }\n"
-                "int main(int argc, char **argv) {\n"
-                "    int r = jumper((int *)(8L * argc));\n"
-                "    sink = r;\n"
-                "    return r;\n"
-                "}\n",
-                "-O2");
+    crash_build(
+        &crash,
+        "volatile int sink;\n"
+        "__attribute__((noinline)) int last(int *p) { sink = 1; int r = *p; sink = 2; return r; }\n"
+        "__attribute__((noinline)) int jumper(int *p) { sink = 3; return last(p + 1); }\n"
+        "int main(int argc, char **argv) {\n"
+        "    int r = jumper((int *)(8L * argc));\n"
+        "    sink = r;\n"
+        "    return r;\n"
+        "}\n",
+        "-O2");
     crash_run(&crash, NULL);
     crash_open(&crash);
     crash_fail(debug_info_open(modules_executable(crash.modules), &info));
@@ -318,13 +321,14 @@ static void test_linked_copy(void **state)
     struct crash crash;
     struct debug_info *info;
     crash_init(&crash);
-    crash_shell(&crash, "printf 'template <class T> T get(T *p) { return *p; }\\n' >get.h && "
-                        "printf '#include \"get.h\"\\nint one(int *p) { return get(p); }\\n"
-                        "static int dropped() { return 3; }\\n' >one.cc && "
-                        "printf '#include \"get.h\"\\nint one(int *);\\nint zero();\\n"
-                        "int main() { return get(&(int &)*new int) + one((int *)8); }\\n' >two.cc && "
-                        "clang++-19 -g -O0 -ffunction-sections -Wl,--gc-sections one.cc two.cc "
-                        "-o program");
+    crash_shell(&crash,
+                "printf 'template <class T> T get(T *p) { return *p; }\\n' >get.h && "
+                "printf '#include \"get.h\"\\nint one(int *p) { return get(p); }\\n"
+                "static int dropped() { return 3; }\\n' >one.cc && "
+                "printf '#include \"get.h\"\\nint one(int *);\\nint zero();\\n"
+                "int main() { return get(&(int &)*new int) + one((int *)8); }\\n' >two.cc && "
+                "clang++-19 -g -O0 -ffunction-sections -Wl,--gc-sections one.cc two.cc "
+                "-o program");
     crash_run(&crash, NULL);
     crash_open(&crash);
     crash_fail(debug_info_open(modules_executable(crash.modules), &info));

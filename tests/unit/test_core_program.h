@@ -74,7 +74,8 @@ static inline char *crash_path(const struct crash *crash, const char *name)
 static inline void crash_init(struct crash *crash)
 {
     const char *parent = getenv("TMPDIR");
-    *crash = (struct crash){.directory = xasprintf("%s/test_core.XXXXXX", parent ? parent : "/tmp")};
+    *crash =
+        (struct crash){.directory = xasprintf("%s/test_core.XXXXXX", parent ? parent : "/tmp")};
     assert_non_null(mkdtemp(crash->directory));
     crash->program = crash_path(crash, "program");
     crash->core_path = crash_path(crash, "core");
@@ -193,18 +194,19 @@ static inline void crash_open(struct crash *crash)
 /* --- virtual frames as lines of text, ours and gdb's --- */
 
 /*
- * `pc function file:line`, the file by the last part of its name. Of library code only the pc: an
- * address has several names there, and each reader of symbols likes another one.
+ * `pc function file:line`, the file by the last part of its name. Of other files only the pc, and
+ * only of physical frames: an address of a library has several names, and each reader of symbols
+ * likes another one.
  */
 static inline void crash_append_frame(struct strbuf *text, uint64_t pc, const char *function,
-                                      const char *file, uint32_t line)
+                                      const char *file, uint32_t line, bool is_inlined)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
     file = slash ? slash + 1 : file;
     bool is_ours = file && strcmp(file, "program.c") == 0;
     if (is_ours)
         strbuf_printf(text, "0x%lx %s %s:%u\n", (unsigned long)pc, function, file, line);
-    else
+    else if (!is_inlined)
         strbuf_printf(text, "0x%lx\n", (unsigned long)pc);
 }
 
@@ -217,14 +219,14 @@ static inline void crash_append_ours(struct strbuf *text, const struct unwind_fr
     const struct debug_scope *scope = info ? debug_scope_at(info, at) : NULL;
     struct debug_row row = {.line = 0};
     if (!scope || !module_info(frame->module)->is_executable) {
-        crash_append_frame(text, frame->pc, "", NULL, 0);
+        crash_append_frame(text, frame->pc, "", NULL, 0, false);
         return;
     }
     debug_row_at(info, at, &row);
     const char *file = row.file;
     uint32_t line = row.line;
     for (; scope; scope = scope->parent) {
-        crash_append_frame(text, frame->pc, scope->name, file, line);
+        crash_append_frame(text, frame->pc, scope->name, file, line, scope->parent != NULL);
         file = scope->call_file;
         line = scope->call_line;
     }
@@ -242,25 +244,25 @@ static inline char *crash_our_backtrace(const struct unwind_stack *stack)
 static inline char *crash_gdb_backtrace(const struct crash *crash, const char *program,
                                         uint32_t tid)
 {
-    static const char script[] =
-        "import gdb, os\n"
-        "def show(frame):\n"
-        "    if frame.type() == gdb.TAILCALL_FRAME:\n"
-        "        return\n"
-        "    table = frame.find_sal().symtab\n"
-        "    name = os.path.basename(table.filename) if table else ''\n"
-        "    if name == 'program.c':\n"
-        "        print('@0x%x %s %s:%d' % (frame.pc(), frame.name(), name, frame.find_sal().line))\n"
-        "    elif frame.type() != gdb.INLINE_FRAME:\n"
-        "        print('@0x%x' % frame.pc())\n"
-        "for thread in gdb.selected_inferior().threads():\n"
-        "    if thread.ptid[1] != tid:\n"
-        "        continue\n"
-        "    thread.switch()\n"
-        "    frame = gdb.newest_frame()\n"
-        "    while frame:\n"
-        "        show(frame)\n"
-        "        frame = frame.older()\n";
+    static const char script[] = "import gdb, os\n"
+                                 "def show(frame):\n"
+                                 "    if frame.type() == gdb.TAILCALL_FRAME:\n"
+                                 "        return\n"
+                                 "    table = frame.find_sal().symtab\n"
+                                 "    name = os.path.basename(table.filename) if table else ''\n"
+                                 "    if name == 'program.c':\n"
+                                 "        print('@0x%x %s %s:%d' % (frame.pc(), frame.name(), "
+                                 "name, frame.find_sal().line))\n"
+                                 "    elif frame.type() != gdb.INLINE_FRAME:\n"
+                                 "        print('@0x%x' % frame.pc())\n"
+                                 "for thread in gdb.selected_inferior().threads():\n"
+                                 "    if thread.ptid[1] != tid:\n"
+                                 "        continue\n"
+                                 "    thread.switch()\n"
+                                 "    frame = gdb.newest_frame()\n"
+                                 "    while frame:\n"
+                                 "        show(frame)\n"
+                                 "        frame = frame.older()\n";
     _cleanup_free_ char *script_path = crash_path(crash, "frames.py");
     _cleanup_free_ char *path = crash_path(crash, "gdb.out");
     crash_fail(file_write(script_path, script, strlen(script), 0666));

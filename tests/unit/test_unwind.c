@@ -5,36 +5,35 @@
 #include <time.h>
 
 /* Calls that are inlined at -O2, through a library function, down to a crash. */
-static const char source_inline[] =
-    "#include <stdlib.h>\n"
-    "volatile int sink;\n"
-    "static inline int leaf(int *p, int k) {\n"
-    "    sink = k;\n"
-    "    return *p + k;\n"
-    "}\n"
-    "static inline int middle(int *p, int k) {\n"
-    "    int r = 0;\n"
-    "    for (int i = 0; i < k; i++) {\n"
-    "        sink = i;\n"
-    "        r += leaf(p, i);\n"
-    "    }\n"
-    "    return r;\n"
-    "}\n"
-    "static __attribute__((noinline)) int outer(int *p, int k) {\n"
-    "    int r = middle(p, k) + 1;\n"
-    "    sink = r;\n"
-    "    return r;\n"
-    "}\n"
-    "static int compare(const void *a, const void *b) {\n"
-    "    int r = outer((int *)(unsigned long)*(const int *)a, 3);\n"
-    "    sink = r;\n"
-    "    return r - *(const int *)b;\n"
-    "}\n"
-    "int main(int argc, char **argv) {\n"
-    "    int data[4] = {16, 8, 4, 12};\n"
-    "    qsort(data, 4, sizeof(int), compare);\n"
-    "    return data[0] + sink;\n"
-    "}\n";
+static const char source_inline[] = "#include <stdlib.h>\n"
+                                    "volatile int sink;\n"
+                                    "static inline int leaf(int *p, int k) {\n"
+                                    "    sink = k;\n"
+                                    "    return *p + k;\n"
+                                    "}\n"
+                                    "static inline int middle(int *p, int k) {\n"
+                                    "    int r = 0;\n"
+                                    "    for (int i = 0; i < k; i++) {\n"
+                                    "        sink = i;\n"
+                                    "        r += leaf(p, i);\n"
+                                    "    }\n"
+                                    "    return r;\n"
+                                    "}\n"
+                                    "static __attribute__((noinline)) int outer(int *p, int k) {\n"
+                                    "    int r = middle(p, k) + 1;\n"
+                                    "    sink = r;\n"
+                                    "    return r;\n"
+                                    "}\n"
+                                    "static int compare(const void *a, const void *b) {\n"
+                                    "    int r = outer((int *)(unsigned long)*(const int *)a, 3);\n"
+                                    "    sink = r;\n"
+                                    "    return r - *(const int *)b;\n"
+                                    "}\n"
+                                    "int main(int argc, char **argv) {\n"
+                                    "    int data[4] = {16, 8, 4, 12};\n"
+                                    "    qsort(data, 4, sizeof(int), compare);\n"
+                                    "    return data[0] + sink;\n"
+                                    "}\n";
 
 static void check_inline(const char *flags)
 {
@@ -136,33 +135,32 @@ static void test_signal_frames(void **state)
     check_handler("-O2 -static", (const char *[]){"alternate", NULL});
 }
 
-static const char source_threads[] =
-    "#include <pthread.h>\n"
-    "#include <unistd.h>\n"
-    "static pthread_barrier_t barrier;\n"
-    "static void work(long number, int depth) {\n"
-    "    if (depth > 0) {\n"
-    "        work(number, depth - 1);\n"
-    "        return;\n"
-    "    }\n"
-    "    pthread_barrier_wait(&barrier);\n"
-    "    if (number == 3)\n"
-    "        *(volatile int *)number = 1;\n"
-    "    for (;;)\n"
-    "        pause();\n"
-    "}\n"
-    "static void *start(void *argument) {\n"
-    "    work((long)argument, 10 * (long)argument);\n"
-    "    return 0;\n"
-    "}\n"
-    "int main(void) {\n"
-    "    pthread_barrier_init(&barrier, 0, 5);\n"
-    "    for (long i = 1; i < 5; i++) {\n"
-    "        pthread_t thread;\n"
-    "        pthread_create(&thread, 0, start, (void *)i);\n"
-    "    }\n"
-    "    work(0, 0);\n"
-    "}\n";
+static const char source_threads[] = "#include <pthread.h>\n"
+                                     "#include <unistd.h>\n"
+                                     "static pthread_barrier_t barrier;\n"
+                                     "static void work(long number, int depth) {\n"
+                                     "    if (depth > 0) {\n"
+                                     "        work(number, depth - 1);\n"
+                                     "        return;\n"
+                                     "    }\n"
+                                     "    pthread_barrier_wait(&barrier);\n"
+                                     "    if (number == 3)\n"
+                                     "        *(volatile int *)number = 1;\n"
+                                     "    for (;;)\n"
+                                     "        pause();\n"
+                                     "}\n"
+                                     "static void *start(void *argument) {\n"
+                                     "    work((long)argument, 10 * (long)argument);\n"
+                                     "    return 0;\n"
+                                     "}\n"
+                                     "int main(void) {\n"
+                                     "    pthread_barrier_init(&barrier, 0, 5);\n"
+                                     "    for (long i = 1; i < 5; i++) {\n"
+                                     "        pthread_t thread;\n"
+                                     "        pthread_create(&thread, 0, start, (void *)i);\n"
+                                     "    }\n"
+                                     "    work(0, 0);\n"
+                                     "}\n";
 
 static void test_threads(void **state)
 {
@@ -197,23 +195,22 @@ static void test_threads(void **state)
     crash_deinit(&crash);
 }
 
-static const char source_deep[] =
-    "#include <stdlib.h>\n"
-    "volatile int sink;\n"
-    "static __attribute__((noinline)) int even(int n, int *p);\n"
-    "static __attribute__((noinline)) int odd(int n, int *p) {\n"
-    "    sink = n;\n"
-    "    return even(n - 1, p) + 1;\n"
-    "}\n"
-    "static int even(int n, int *p) {\n"
-    "    sink = n;\n"
-    "    if (n <= 0)\n"
-    "        return *p;\n"
-    "    return odd(n - 1, p) + 2;\n"
-    "}\n"
-    "int main(int argc, char **argv) {\n"
-    "    return even(atoi(argv[1]), (int *)8) + sink;\n"
-    "}\n";
+static const char source_deep[] = "#include <stdlib.h>\n"
+                                  "volatile int sink;\n"
+                                  "static __attribute__((noinline)) int even(int n, int *p);\n"
+                                  "static __attribute__((noinline)) int odd(int n, int *p) {\n"
+                                  "    sink = n;\n"
+                                  "    return even(n - 1, p) + 1;\n"
+                                  "}\n"
+                                  "static int even(int n, int *p) {\n"
+                                  "    sink = n;\n"
+                                  "    if (n <= 0)\n"
+                                  "        return *p;\n"
+                                  "    return odd(n - 1, p) + 2;\n"
+                                  "}\n"
+                                  "int main(int argc, char **argv) {\n"
+                                  "    return even(atoi(argv[1]), (int *)8) + sink;\n"
+                                  "}\n";
 
 static void check_deep(const char *flags, size_t depth)
 {
@@ -329,16 +326,15 @@ static void test_call_through_bad_pointer(void **state)
     check_null_call("-O2", (const char *[]){"far", NULL});
 }
 
-static const char source_assembly[] =
-    "extern int no_information(int *p);\n"
-    "volatile int sink;\n"
-    "__asm__(\".text\\nno_information:\\n\"\n"
-    "        \"push %rbp\\nmov %rsp, %rbp\\nsub $32, %rsp\\n\"\n"
-    "        \"mov (%rdi), %eax\\nleave\\nret\\n\");\n"
-    "int main(int argc, char **argv) {\n"
-    "    sink = no_information((int *)4);\n"
-    "    return 0;\n"
-    "}\n";
+static const char source_assembly[] = "extern int no_information(int *p);\n"
+                                      "volatile int sink;\n"
+                                      "__asm__(\".text\\nno_information:\\n\"\n"
+                                      "        \"push %rbp\\nmov %rsp, %rbp\\nsub $32, %rsp\\n\"\n"
+                                      "        \"mov (%rdi), %eax\\nleave\\nret\\n\");\n"
+                                      "int main(int argc, char **argv) {\n"
+                                      "    sink = no_information((int *)4);\n"
+                                      "    return 0;\n"
+                                      "}\n";
 
 static void test_code_without_information(void **state)
 {
@@ -390,8 +386,8 @@ static void check_filter(const char *filter, bool has_stack, bool is_verified)
     // Code comes from the file when the core lacks it; written data never does.
     struct module_symbol symbol;
     unsigned char code[4], byte = 1;
-    assert_true(module_symbol_at(modules_executable(crash.modules), crash.stack.frames[0].pc,
-                                 &symbol));
+    assert_true(
+        module_symbol_at(modules_executable(crash.modules), crash.stack.frames[0].pc, &symbol));
     assert_string_equal(symbol.name, "main");
     assert_int_equal(modules_read(crash.modules, symbol.address, code, 4), 4);
     assert_memory_equal(code, "\x55\x48\x89\xe5", 4);

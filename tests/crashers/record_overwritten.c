@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bug has overwritten the frame record of an activation, not its return address.
+// cflags: -fno-stack-protector -fno-omit-frame-pointer
+// truth: none
+// signal: SIGSEGV
+// expect: stack fail_here victim main
+// expect: record victim corrupt
+#include <string.h>
+
+static volatile int sink;
+
+__attribute__((noinline)) static void fail_here(char *start, char *end)
+{
+    memset(start, 0x41, (size_t)(end - start));
+    *(volatile int *)16 = 1;
+}
+
+__attribute__((noinline)) static int victim(int n)
+{
+    char room[32];
+
+    for (int i = 0; i < n; i++) {
+        room[i] = (char)i;
+        if (i > 2)
+            fail_here(room, __builtin_frame_address(0));
+        sink += room[i];
+    }
+    return sink;
+}
+
+int main(void)
+{
+    sink = victim(2);
+    return victim(8) + 1;
+}
