@@ -348,7 +348,7 @@ static void doctor_init(struct doctor *doctor)
                                      ? xstrdup("/")
                                      : xstrndup(doctor->pattern, (size_t)(slash - doctor->pattern));
     else
-        doctor->core_directory = getcwd(NULL, 0);
+        doctor->core_directory = get_current_dir_name();
 }
 
 static void doctor_deinit(struct doctor *doctor)

@@ -255,8 +255,7 @@ int cli_dump(int argc, char **argv)
 {
     struct dump dump = {0};
     const struct option_spec specs[] = {
-        {"function", 'f', "NAME", "only the functions of this name", OPTION_MANY,
-         &dump.functions},
+        {"function", 'f', "NAME", "only the functions of this name", OPTION_MANY, &dump.functions},
         {"alone", 0, NULL, "the executable without the libraries it needs", OPTION_FLAG,
          &dump.alone},
         {"debug-dir", 0, "DIR", "look for separate debug files in DIR, too", OPTION_MANY,

@@ -23,9 +23,11 @@ static void cover(const struct instrumented_module *module,
     if (function->record) {
         LLVMBuildStore(module->builder, instrument_i32(module, site + 1),
                        record_address(module, function, function->frame.pending));
-        if (path_keeps_calls(&function->shape, function->level, recording))
+        struct path_chain chain = path_chain(function->numbers, function->split.site_node[site]);
+
+        if (chain.stores && path_keeps_calls(&function->shape, function->level, recording))
             LLVMBuildStore(module->builder, one,
-                           record_address(module, function, function->frame.calls + site));
+                           record_address(module, function, function->frame.calls + chain.byte));
     }
     LLVMBuildStore(module->builder, one,
                    LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->coverage, &index,

@@ -17,7 +17,8 @@
  *     uint64_t sum         running path sum                          if shape.has_sum
  *     uint64_t ring_count  paths finished in this activation         if shape.has_ring
  *     uint64_t ring[16]    slot (k % 16) holds the k-th path's sum    if shape.has_ring
- *     uint8_t  calls[n]    1 when that site was about to be entered  if shape.local_sites > 0
+ *     uint8_t  calls[n]    1 when that chain's first call was about to be entered (path_chain())
+ *                                                                    if shape.local_sites > 0
  *
  * The shape is a pure function of the model (program/path_number.h), so it is stored nowhere.
  * Order of updates: the ring slot is written before ring_count, ring_count before the new sum;

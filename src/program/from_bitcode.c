@@ -4,7 +4,8 @@
  * anything may refer to anything; the second reads instructions and initialisers.
  *
  * Requires the module as the front end made it. Debug records are turned into the older debug
- * intrinsics first: LLVM-C of LLVM 19 can read those only. They are no calls, so nodes stay the same.
+ * intrinsics first: LLVM-C of LLVM 19 can read those only. They are no calls, so nodes stay the
+ * same.
  */
 #include "program/from_bitcode.h"
 

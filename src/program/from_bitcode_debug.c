@@ -126,8 +126,7 @@ struct place_id reader_place(struct reader *reader, LLVMMetadataRef location)
 
 // ---- Functions and global variables
 
-void reader_name_function(struct reader *reader, LLVMValueRef function,
-                          struct code_function *entry)
+void reader_name_function(struct reader *reader, LLVMValueRef function, struct code_function *entry)
 {
     LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 
@@ -266,7 +265,8 @@ bool reader_is_debug(const struct reader *reader, LLVMValueRef instruction)
                   id == reader->names.dbg_assign || id == reader->names.dbg_label);
 }
 
-// dbg.declare and dbg.value: what is described, the variable, an expression that front ends leave empty.
+// dbg.declare and dbg.value: what is described, the variable, an expression that front ends leave
+// empty.
 void reader_variable(struct reader *reader, uint32_t function, LLVMValueRef intrinsic,
                      uint32_t next_insn)
 {

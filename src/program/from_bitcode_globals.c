@@ -62,7 +62,7 @@ static bool use_takes(LLVMValueRef user, LLVMValueRef value)
     if (LLVMIsAGlobalVariable(user))
         return !is_bookkeeping(user);
     if (LLVMIsAFunction(user) || LLVMIsAGlobalIFunc(user) || LLVMIsABlockAddress(user))
-        return false; // a personality, a resolver, a block's address
+        return false;      // a personality, a resolver, a block's address
     return is_taken(user); // constants and aliases hand it on
 }
 
@@ -75,8 +75,7 @@ static bool is_taken(LLVMValueRef value)
     return false;
 }
 
-static struct global global_common(struct reader *reader, LLVMValueRef value,
-                                   enum global_kind kind)
+static struct global global_common(struct reader *reader, LLVMValueRef value, enum global_kind kind)
 {
     size_t length;
     const char *name = LLVMGetValueName2(value, &length);
@@ -213,8 +212,7 @@ void reader_read_globals(struct reader *reader)
         set_initialiser(reader, a, LLVMAliasGetAliasee(a));
     for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i)) {
         LLVMValueRef resolver = LLVMGetGlobalIFuncResolver(i), base = base_of(resolver);
-        const uint32_t *f =
-            base ? pointer_map_get(&reader->functions, reader_key(base)) : NULL;
+        const uint32_t *f = base ? pointer_map_get(&reader->functions, reader_key(base)) : NULL;
 
         set_initialiser(reader, i, resolver);
         if (f)

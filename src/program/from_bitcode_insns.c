@@ -173,8 +173,8 @@ static void read_call(struct body *body, LLVMValueRef call, uint32_t node, bool 
 static void read_phi(struct body *body, LLVMValueRef phi)
 {
     for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-        const uint32_t *last = pointer_map_get(&body->reader->block_ends,
-                                               reader_key(LLVMGetIncomingBlock(phi, i)));
+        const uint32_t *last =
+            pointer_map_get(&body->reader->block_ends, reader_key(LLVMGetIncomingBlock(phi, i)));
         push_operand(body, LLVMGetIncomingValue(phi, i));
         operand_vec_push(&body->operands, operand_make(OPERAND_NODE, *last));
     }
@@ -264,14 +264,22 @@ static uint8_t predicate_of(LLVMValueRef compare)
     if (LLVMIsAICmpInst(compare))
         return (uint8_t)(PREDICATE_EQ + (LLVMGetICmpPredicate(compare) - LLVMIntEQ));
     static const uint8_t of_real[] = {
-        [LLVMRealPredicateFalse] = PREDICATE_FALSE, [LLVMRealOEQ] = PREDICATE_OEQ,
-        [LLVMRealOGT] = PREDICATE_OGT,              [LLVMRealOGE] = PREDICATE_OGE,
-        [LLVMRealOLT] = PREDICATE_OLT,              [LLVMRealOLE] = PREDICATE_OLE,
-        [LLVMRealONE] = PREDICATE_ONE,              [LLVMRealORD] = PREDICATE_ORD,
-        [LLVMRealUNO] = PREDICATE_UNO,              [LLVMRealUEQ] = PREDICATE_UEQ,
-        [LLVMRealUGT] = PREDICATE_FUGT,             [LLVMRealUGE] = PREDICATE_FUGE,
-        [LLVMRealULT] = PREDICATE_FULT,             [LLVMRealULE] = PREDICATE_FULE,
-        [LLVMRealUNE] = PREDICATE_UNE,              [LLVMRealPredicateTrue] = PREDICATE_TRUE,
+        [LLVMRealPredicateFalse] = PREDICATE_FALSE,
+        [LLVMRealOEQ] = PREDICATE_OEQ,
+        [LLVMRealOGT] = PREDICATE_OGT,
+        [LLVMRealOGE] = PREDICATE_OGE,
+        [LLVMRealOLT] = PREDICATE_OLT,
+        [LLVMRealOLE] = PREDICATE_OLE,
+        [LLVMRealONE] = PREDICATE_ONE,
+        [LLVMRealORD] = PREDICATE_ORD,
+        [LLVMRealUNO] = PREDICATE_UNO,
+        [LLVMRealUEQ] = PREDICATE_UEQ,
+        [LLVMRealUGT] = PREDICATE_FUGT,
+        [LLVMRealUGE] = PREDICATE_FUGE,
+        [LLVMRealULT] = PREDICATE_FULT,
+        [LLVMRealULE] = PREDICATE_FULE,
+        [LLVMRealUNE] = PREDICATE_UNE,
+        [LLVMRealPredicateTrue] = PREDICATE_TRUE,
     };
     return of_real[LLVMGetFCmpPredicate(compare)];
 }

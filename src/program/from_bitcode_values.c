@@ -105,7 +105,8 @@ static void constant_bytes(struct reader *reader, struct constant *constant, con
     code_bytes_append(&reader->builder->bytes, bytes, count);
 }
 
-// The text after the type: "i128 -5" gives "-5". LLVM-C has no other way to the bits of wide numbers.
+// The text after the type: "i128 -5" gives "-5". LLVM-C has no other way to the bits of wide
+// numbers.
 static char *printed_number(LLVMValueRef value, char **ret_number)
 {
     char *text = LLVMPrintValueToString(value);
@@ -423,8 +424,7 @@ struct operand reader_operand(struct reader *reader, LLVMValueRef value)
 
 static bool small_constant(LLVMValueRef value, int64_t *ret)
 {
-    if (!LLVMIsAConstantInt(value) ||
-        LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMIntegerTypeKind ||
+    if (!LLVMIsAConstantInt(value) || LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMIntegerTypeKind ||
         LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64)
         return false;
     *ret = LLVMConstIntGetSExtValue(value);
@@ -472,8 +472,8 @@ uint32_t reader_gep(struct reader *reader, LLVMValueRef value)
         if (steps[i].field != CODE_NONE)
             gep.offset += steps[i].stride;
         else if (small_constant(index, &number)) // wraps as the machine does
-            gep.offset = (int64_t)((uint64_t)gep.offset +
-                                   (uint64_t)steps[i].stride * (uint64_t)number);
+            gep.offset =
+                (int64_t)((uint64_t)gep.offset + (uint64_t)steps[i].stride * (uint64_t)number);
     }
     gep.first_step = (uint32_t)reader->builder->gep_steps.length;
     code_gep_steps_append(&reader->builder->gep_steps, steps, count);

@@ -383,8 +383,7 @@ static void read_dynamic(struct image *image, Elf *elf)
             break;
         bool is_string = entry.d_tag == DT_NEEDED || entry.d_tag == DT_SONAME ||
                          entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
-        const char *string =
-            is_string ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL;
+        const char *string = is_string ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL;
         read_dynamic_entry(image, &entry, string, &dynamic, &needed, &search);
     }
     static_arrays(elf, &dynamic);
@@ -434,8 +433,8 @@ static void read_build_id(struct image *image, Elf *elf)
             if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
                 memcmp(bytes + name, "GNU", 4) != 0 || note.n_descsz == 0)
                 continue;
-            image->build_id = arena_memdup(&image->private->arena, bytes + description,
-                                           note.n_descsz);
+            image->build_id =
+                arena_memdup(&image->private->arena, bytes + description, note.n_descsz);
             image->build_id_size = note.n_descsz;
             return;
         }
@@ -534,8 +533,12 @@ static char *expand_origin(const struct image *image, const char *directory)
 
 char *image_find_needed(const struct image *image, const char *name)
 {
-    static const char *const system[] = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
-                                         "/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+    static const char *const system[] = {"/lib/x86_64-linux-gnu",
+                                         "/usr/lib/x86_64-linux-gnu",
+                                         "/lib64",
+                                         "/usr/lib64",
+                                         "/lib",
+                                         "/usr/lib"};
     char *found = NULL;
 
     if (strchr(name, '/'))

@@ -10,8 +10,8 @@
  *     image_destroy(image);
  *
  * Where the file itself has no model, its separate debug file is looked for: by build-id in
- * DIRECTORY/.build-id/xx/yyyy.debug, then by .gnu_debuglink beside the file, in its .debug folder and
- * under DIRECTORY, for every directory given and the system's. x86-64 only.
+ * DIRECTORY/.build-id/xx/yyyy.debug, then by .gnu_debuglink beside the file, in its .debug folder
+ * and under DIRECTORY, for every directory given and the system's. x86-64 only.
  *
  * Bad input (not an ELF, another architecture, truncated) is an error with the offset. Frames are
  * checked for magic, version, length and hash when the image is opened. Everything is borrowed from
@@ -27,8 +27,8 @@
 struct error;
 
 struct image_frame {
-    uint32_t kind;   // enum section_kind
-    uint64_t offset; // of its header in the file
+    uint32_t kind;                // enum section_kind
+    uint64_t offset;              // of its header in the file
     const unsigned char *payload; // aligned to 8 when the section is
     size_t length;
 };
@@ -63,8 +63,8 @@ struct image_entry {
 
 struct image {
     char *path;
-    char *model_path; // where the frames are: path, or the debug file
-    bool is_static;   // needs no dynamic linker's libraries
+    char *model_path;   // where the frames are: path, or the debug file
+    bool is_static;     // needs no dynamic linker's libraries
     bool is_executable; // may be started: has an interpreter, or a fixed address
     unsigned char *build_id;
     size_t build_id_size; // 0: none
@@ -79,7 +79,7 @@ struct image {
     uint32_t entry_count;
     const char **needed; // DT_NEEDED
     uint32_t needed_count;
-    const char *soname; // or NULL
+    const char *soname;  // or NULL
     const char **search; // DT_RUNPATH and DT_RPATH, as written
     uint32_t search_count;
 

@@ -80,8 +80,7 @@ static struct error *read_frames(const char *path, uint64_t offset, const unsign
             continue;
         }
         size_t length;
-        struct error *err =
-            read_frame(path, offset + at, bytes + at, size - at, frames, &length);
+        struct error *err = read_frame(path, offset + at, bytes + at, size - at, frames, &length);
         if (err)
             return err;
         at += (length + SECTION_ALIGN - 1) & ~(size_t)(SECTION_ALIGN - 1);
@@ -128,8 +127,8 @@ static bool same_build_id(const struct image *image, Elf *elf)
             continue;
         for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &description));)
             if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz == image->build_id_size &&
-                memcmp((const char *)data->d_buf + description, image->build_id,
-                       note.n_descsz) == 0)
+                memcmp((const char *)data->d_buf + description, image->build_id, note.n_descsz) ==
+                    0)
                 return true;
     }
     return image->build_id_size == 0;

@@ -3,8 +3,8 @@
  * The code of one module, free of LLVM: everything that points-to, dependence, constant propagation
  * and a bit-precise encoding need to know of its functions, nodes and instructions.
  *
- * A `struct code` is a set of flat tables; every id in it counts within the module, in module order.
- * (The ids of the whole program are in model.h: function F of the module is function
+ * A `struct code` is a set of flat tables; every id in it counts within the module, in module
+ * order. (The ids of the whole program are in model.h: function F of the module is function
  * module.first_function + F there, and so on.) All of it is read-only, lies in one block of memory
  * and holds no pointers into itself but the table heads, so that it can be mapped from a file.
  *
@@ -133,9 +133,9 @@ enum constant_kind {
     CONSTANT_NULL,
     CONSTANT_UNDEF,
     CONSTANT_POISON,
-    CONSTANT_ZERO,      // of an aggregate
-    CONSTANT_AGGREGATE, // operands: the elements in order
-    CONSTANT_BYTES,     // an array or vector of numbers, as it lies in memory
+    CONSTANT_ZERO,       // of an aggregate
+    CONSTANT_AGGREGATE,  // operands: the elements in order
+    CONSTANT_BYTES,      // an array or vector of numbers, as it lies in memory
     CONSTANT_EXPRESSION, // opcode and operands, as an instruction; with INSN_GEP detail is in geps
     CONSTANT_BLOCK,      // the address of a block: operand 0 the function, 1 its first node
     CONSTANT_ALIAS_OF,   // dso_local_equivalent, no_cfi: operand 0
@@ -177,8 +177,8 @@ enum global_linkage {
 };
 
 enum global_flag {
-    GLOBAL_DECLARED = 1u << 0,      // not defined here
-    GLOBAL_CONSTANT = 1u << 1,      // a variable that is never written
+    GLOBAL_DECLARED = 1u << 0, // not defined here
+    GLOBAL_CONSTANT = 1u << 1, // a variable that is never written
     GLOBAL_THREAD_LOCAL = 1u << 2,
     GLOBAL_COMDAT = 1u << 3,
     GLOBAL_HIDDEN = 1u << 4,        // not preemptible: hidden
@@ -476,12 +476,12 @@ enum function_flag {
     FUNCTION_NAKED = 1u << 1,
     FUNCTION_VARARGS = 1u << 2,
     FUNCTION_NORETURN = 1u << 3,
-    FUNCTION_WEAK = 1u << 4,                 // any of weak, linkonce
+    FUNCTION_WEAK = 1u << 4, // any of weak, linkonce
     FUNCTION_COMDAT = 1u << 5,
     FUNCTION_AVAILABLE_EXTERNALLY = 1u << 6, // a copy for inlining only
     FUNCTION_INTERNAL = 1u << 7,
-    FUNCTION_SETJMP = 1u << 8, // holds a call that returns twice
-    FUNCTION_ADDRESS_TAKEN = 1u << 9, // somewhere in the program, once the model is complete
+    FUNCTION_SETJMP = 1u << 8,         // holds a call that returns twice
+    FUNCTION_ADDRESS_TAKEN = 1u << 9,  // somewhere in the program, once the model is complete
     FUNCTION_NO_INSTRUMENT = 1u << 10, // attribute that asks for no instrumentation
     FUNCTION_MODELLESS_USE = 1u << 11, // model-less code refers to it
     FUNCTION_EXPORTED = 1u << 12,      // in .dynsym
@@ -530,9 +530,9 @@ struct code_node {
     uint32_t function;
     uint32_t block; // index of its block in the function
     uint32_t first_insn, insn_count;
-    uint32_t first_edge; // in edge_targets, edge_flags; ends where the next node's begin
-    uint32_t site;       // or CODE_NONE
-    uint32_t flags;      // enum node_flag
+    uint32_t first_edge;   // in edge_targets, edge_flags; ends where the next node's begin
+    uint32_t site;         // or CODE_NONE
+    uint32_t flags;        // enum node_flag
     struct place_id place; // of the first instruction that has one
 };
 
@@ -557,8 +557,8 @@ enum site_flag {
 struct code_site {
     uint32_t node;
     uint32_t insn;
-    uint32_t callee; // in `globals`, or CODE_NONE when indirect
-    uint32_t flags;  // enum site_flag, what the module alone tells
+    uint32_t callee;            // in `globals`, or CODE_NONE when indirect
+    uint32_t flags;             // enum site_flag, what the module alone tells
     struct signature signature; // of what is passed
 };
 
@@ -708,8 +708,7 @@ static inline uint32_t code_edge_end(const struct code *code, uint32_t n)
 // The call that an instruction (CALL, INVOKE, CALLBR) makes, and the operand that is called.
 static inline const struct call *code_call(const struct code *code, const struct insn *insn)
 {
-    assert(insn->opcode == INSN_CALL || insn->opcode == INSN_INVOKE ||
-           insn->opcode == INSN_CALLBR);
+    assert(insn->opcode == INSN_CALL || insn->opcode == INSN_INVOKE || insn->opcode == INSN_CALLBR);
     return &code->calls[insn->detail];
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions as text, for people: close to LLVM's assembly, with %N for insns[N] and nN for nodes[N].
+// Instructions as text, for people: close to LLVM's assembly, with %N for insns[N] and nN for
+// nodes[N].
 #include <stdlib.h>
 
 #include "common/strbuf.h"
@@ -18,9 +19,10 @@ const char *insn_opcode_name(enum insn_opcode opcode)
 
 const char *insn_predicate_name(enum insn_predicate predicate)
 {
-    static const char *const names[] = {
-        "eq",  "ne",  "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "false", "oeq", "ogt",
-        "oge", "olt", "ole", "one", "ord", "uno", "ueq", "ugt", "uge", "ult", "ule",   "une", "true"};
+    static const char *const names[] = {"eq",  "ne",  "ugt", "uge",   "ult", "ule", "sgt",
+                                        "sge", "slt", "sle", "false", "oeq", "ogt", "oge",
+                                        "olt", "ole", "one", "ord",   "uno", "ueq", "ugt",
+                                        "uge", "ult", "ule", "une",   "true"};
 
     return predicate <= PREDICATE_TRUE ? names[predicate] : "?";
 }
@@ -165,8 +167,7 @@ static void append_operand(struct strbuf *text, const struct code *code, struct 
         strbuf_append_escaped(text, code_string(code, code->globals[index].name));
         break;
     case OPERAND_NODE:
-        strbuf_printf(text, "n%u",
-                      index - code->functions[code->nodes[index].function].first_node);
+        strbuf_printf(text, "n%u", index - code->functions[code->nodes[index].function].first_node);
         break;
     case OPERAND_ASM:
         strbuf_append(text, "asm \"");
@@ -189,8 +190,8 @@ char *operand_text(const struct code *code, struct operand operand)
 
 static void append_flags(struct strbuf *text, const struct insn *insn)
 {
-    static const char *const names[] = {"volatile", "nsw",  "nuw",      "exact",  "inbounds",
-                                        "disjoint", "nneg", "fast",     "tail",   "musttail",
+    static const char *const names[] = {"volatile", "nsw",  "nuw",         "exact", "inbounds",
+                                        "disjoint", "nneg", "fast",        "tail",  "musttail",
                                         "notail",   "weak", "singlethread"};
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)

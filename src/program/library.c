@@ -107,7 +107,8 @@ static const char closed_names[] =
     " endmntent ttyname_r ptsname posix_openpt grantpt unlockpt openpty forkpty login_tty"
     " getloadavg get_nprocs get_nprocs_conf confstr argz_add argz_create envz_add rpmatch"
     " sigqueue timer_settime timer_delete cuserid sethostname strfmon if_nametoindex"
-    " dlerror dladdr dladdr1 dlinfo __libc_start_main __tls_get_addr __cxa_finalize __gmon_start__ __cxa_get_globals ";
+    " dlerror dladdr dladdr1 dlinfo __libc_start_main __tls_get_addr __cxa_finalize __gmon_start__ "
+    "__cxa_get_globals ";
 
 static const struct library_function special[] = {
     {"__cxa_atexit", LIBRARY_CLOSED, 1u << 0, LIBRARY_AT_EXIT},

@@ -30,8 +30,8 @@ struct model *model_create(const struct model_options *options)
     arena_init(&private->arena);
     private->no_cache = options && options->no_cache;
     if (options && options->debug_directory_count) {
-        const char **copy = arena_alloc_array(&private->arena, options->debug_directory_count,
-                                              const char *);
+        const char **copy =
+            arena_alloc_array(&private->arena, options->debug_directory_count, const char *);
         for (size_t i = 0; i < options->debug_directory_count; i++)
             copy[i] = arena_strdup(&private->arena, options->debug_directories[i]);
         private->debug_directories = copy;
@@ -184,9 +184,8 @@ static struct error *check_counts(const struct image *image, const struct image_
     return NULL;
 }
 
-static struct error *read_module(struct model *model, struct image_id id,
-                                 const struct image *image, const struct image_frame *frame,
-                                 struct model_module *ret)
+static struct error *read_module(struct model *model, struct image_id id, const struct image *image,
+                                 const struct image_frame *frame, struct model_module *ret)
 {
     struct section_module header;
 
@@ -262,8 +261,8 @@ struct error *model_add_image(struct model *model, const char *path, bool is_exe
     struct module_vec modules = VEC_INIT;
     struct image_id id = {model->image_count};
     struct image *image;
-    struct error *err = image_open(path, private->debug_directories,
-                                   private->debug_directory_count, &image);
+    struct error *err =
+        image_open(path, private->debug_directories, private->debug_directory_count, &image);
 
     if (err)
         return err;
@@ -284,8 +283,7 @@ struct error *model_add_image(struct model *model, const char *path, bool is_exe
     return err;
 }
 
-struct error *model_open(const char *path, const struct model_options *options,
-                         struct model **ret)
+struct error *model_open(const char *path, const struct model_options *options, struct model **ret)
 {
     struct model *model = model_create(options);
     struct error *err = model_add_image(model, path, true, NULL);
@@ -361,8 +359,7 @@ static struct error *check_code(const struct model *model, const struct model_mo
 {
     const char *path = model->images[module->image.value].image->model_path;
 
-    if (code->functions_count != module->function_count ||
-        code->sites_count != module->site_count)
+    if (code->functions_count != module->function_count || code->sites_count != module->site_count)
         return error_create_at_offset(
             ERROR_FORMAT, path, module->offset,
             "model of '%s' does not match its code: %u functions and %u call sites, not %u and %u",
@@ -425,9 +422,8 @@ static void load_site(struct model *model, const struct model_module *module,
 
     model->sites[module->first_site + s] = (struct model_site){
         .node = {module->first_node + from->node},
-        .callee = from->callee == CODE_NONE
-                      ? NULL
-                      : code_string(code, code->globals[from->callee].name),
+        .callee =
+            from->callee == CODE_NONE ? NULL : code_string(code, code->globals[from->callee].name),
         .flags = from->flags,
     };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The model of a program: its functions, nodes, edges, call sites and sources, for the executable and
- * the instrumented shared libraries of a run together.
+ * The model of a program: its functions, nodes, edges, call sites and sources, for the executable
+ * and the instrumented shared libraries of a run together.
  *
  *     struct model *model;
  *     struct error *err = model_open("prog", &(struct model_options){0}, &model);
@@ -22,9 +22,9 @@
  * (model_callees), and from those functions' exits back behind the site. A call site of an external
  * function has the internal edge only; where it may call back (SITE_CALLS_BACK) any of
  * model_callbacks() may be entered from it, any number of times, one inside the other too. A
- * longjmp (SITE_LONGJMP, or SITE_MAY_LONGJMP) lands behind one of model->landings. Any call may fail
- * to return, and a run may end at any node. Roots are the functions that something other than a
- * call site of the model may enter.
+ * longjmp (SITE_LONGJMP, or SITE_MAY_LONGJMP) lands behind one of model->landings. Any call may
+ * fail to return, and a run may end at any node. Roots are the functions that something other than
+ * a call site of the model may enter.
  *
  * Callees are supersets of the truth. Sets are shared between sites and live in a table of their
  * own, which a later analysis replaces by a narrower one.
@@ -91,11 +91,11 @@ struct model_module {
     uint32_t first_function, function_count;
     uint32_t first_site, site_count;
     bool loaded;
-    uint32_t first_node, node_count; // once loaded
-    const struct code *code;         // NULL until loaded, and in a model read from text
-    const char *source;              // what was compiled; NULL until loaded
+    uint32_t first_node, node_count;         // once loaded
+    const struct code *code;                 // NULL until loaded, and in a model read from text
+    const char *source;                      // what was compiled; NULL until loaded
     const struct section_function *recorded; // by function, as the plugin wrote it
-    const unsigned char *bitcode;    // compressed, in the image
+    const unsigned char *bitcode;            // compressed, in the image
     size_t compressed_length, bitcode_length;
     uint64_t offset;       // of its frame in the file, for messages
     struct file_id *files; // by the code's file index
@@ -126,8 +126,8 @@ struct model_function {
 
 struct model_node {
     struct function_id function;
-    struct site_id site; // MODEL_NONE when it does not end with a call
-    struct file_id file; // MODEL_NONE when it has no line
+    struct site_id site;   // MODEL_NONE when it does not end with a call
+    struct file_id file;   // MODEL_NONE when it has no line
     uint32_t line, column; // of its first instruction that has a line; 0 when none has
     uint32_t flags;        // enum node_flag
 };
@@ -217,8 +217,7 @@ struct error *model_add_image(struct model *model, const char *path, bool is_exe
 // are not found are left out, and the model stays conservative about them.
 struct error *model_add_needed(struct model *model);
 // model_create and model_add_image of one executable.
-struct error *model_open(const char *path, const struct model_options *options,
-                         struct model **ret);
+struct error *model_open(const char *path, const struct model_options *options, struct model **ret);
 
 struct error *model_load_module(struct model *model, struct module_id module);
 struct error *model_load_function(struct model *model, struct function_id function);
@@ -242,8 +241,8 @@ bool model_find_module_in(const struct model *model, struct image_id image, uint
 bool model_find_function(const struct model *model, struct module_id module, uint32_t index,
                          struct function_id *ret);
 // By debug name, or symbol, within one module, which is loaded when it was not.
-struct error *model_find_debug_name(struct model *model, struct module_id module,
-                                    const char *name, struct function_id *ret);
+struct error *model_find_debug_name(struct model *model, struct module_id module, const char *name,
+                                    struct function_id *ret);
 // Every loaded function of this symbol or source name. *ret is the caller's to free.
 uint32_t model_find_name(const struct model *model, const char *name, struct function_id **ret);
 // Every loaded node with an instruction on this line. file matches at path components from the end:
@@ -307,8 +306,7 @@ static inline struct site_id model_site_at(const struct model *model, struct fun
     return (struct site_id){f->first_site + index};
 }
 
-static inline struct function_id model_site_function(const struct model *model,
-                                                     struct site_id site)
+static inline struct function_id model_site_function(const struct model *model, struct site_id site)
 {
     return model_node(model, model_site(model, site)->node)->function;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tables of a module: from the cache when they are there, else from its bitcode, which then fills
- * the cache. A file a module, $XDG_CACHE_HOME/inquest/model/BUILD-ID/MODULE-ID; it is written
+ * The tables of a module: from the cache when they are there, else from its bitcode, which then
+ * fills the cache. A file a module, $XDG_CACHE_HOME/inquest/model/BUILD-ID/MODULE-ID; it is written
  * whole or not at all, and one that is damaged or of another version is as good as none. A cache
  * that cannot be written is not an error.
  */
@@ -60,8 +60,7 @@ static struct error *decompress(const char *path, const struct model_module *mod
     return NULL;
 }
 
-static struct error *decode(const char *path, const struct model_module *module,
-                            struct code **ret)
+static struct error *decode(const char *path, const struct model_module *module, struct code **ret)
 {
     _cleanup_free_ unsigned char *bitcode = NULL;
     struct error *err = decompress(path, module, &bitcode);
@@ -70,8 +69,8 @@ static struct error *decode(const char *path, const struct model_module *module,
         return err;
     err = from_bitcode(bitcode, module->bitcode_length, ret);
     if (err && err->place_kind == ERROR_PLACE_NONE) {
-        struct error *placed = error_create_at_offset(err->code, path, module->offset, "%s",
-                                                      err->message);
+        struct error *placed =
+            error_create_at_offset(err->code, path, module->offset, "%s", err->message);
         error_destroy(err);
         return placed;
     }

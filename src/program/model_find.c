@@ -46,8 +46,8 @@ bool model_find_function(const struct model *model, struct module_id module, uin
     return true;
 }
 
-struct error *model_find_debug_name(struct model *model, struct module_id module,
-                                    const char *name, struct function_id *ret)
+struct error *model_find_debug_name(struct model *model, struct module_id module, const char *name,
+                                    struct function_id *ret)
 {
     struct error *err = model_load_module(model, module);
 
@@ -95,10 +95,10 @@ const char *model_file_path(const struct model *model, struct file_id file)
         return NULL;
     assert(file.value < model->file_count);
     if (private->file_paths_count < model->file_count) {
-        private->file_paths = xrealloc_array(private->file_paths, model->file_count,
-                                             sizeof(*private->file_paths));
+        private->file_paths =
+            xrealloc_array(private->file_paths, model->file_count, sizeof(*private->file_paths));
         for (uint32_t i = private->file_paths_count; i < model->file_count; i++)
-            private->file_paths[i] = NULL;
+        private->file_paths[i] = NULL;
         private->file_paths_count = model->file_count;
     }
     const char **path = &private->file_paths[file.value];
@@ -201,8 +201,8 @@ static struct model_numbers *numbers_create(const struct model *model,
     for (uint32_t n = 0; n <= count; n++)
         numbers->start[n] = model->successor_start[first + n] - edge;
     for (uint32_t n = 0; n < count; n++)
-        numbers->node_flags[n] = (uint8_t)(model->nodes[first + n].flags &
-                                           (PATH_NODE_CALL | PATH_NODE_RETURNS_TWICE));
+        numbers->node_flags[n] =
+            (uint8_t)(model->nodes[first + n].flags & (PATH_NODE_CALL | PATH_NODE_RETURNS_TWICE));
     for (uint32_t e = 0; e < edges; e++) {
         numbers->successor[e] = model->successor[edge + e].value - first;
         numbers->edge_flags[e] = model->edge_flags[edge + e];
@@ -224,7 +224,7 @@ static void grow_numbers(struct model *model)
     private->numbers =
         xrealloc_array(private->numbers, model->function_count, sizeof(*private->numbers));
     for (uint32_t f = private->numbers_count; f < model->function_count; f++)
-        private->numbers[f] = NULL;
+    private->numbers[f] = NULL;
     private->numbers_count = model->function_count;
 }
 

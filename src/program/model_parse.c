@@ -210,8 +210,7 @@ static struct error *parse_image(struct parser *parser)
     if (!parse_next(parser, parser->images.length))
         return parse_error(parser, "images are numbered from 0");
     image.is_executable = accept(parser, "executable");
-    if ((!image.is_executable && !accept(parser, "library")) ||
-        !parse_string(parser, &image.path))
+    if ((!image.is_executable && !accept(parser, "library")) || !parse_string(parser, &image.path))
         return parse_error(parser, "executable or library, then its \"PATH\", expected");
     image_table_push(&parser->images, image);
     return NULL;
@@ -272,15 +271,13 @@ static struct error *parse_function(struct parser *parser)
         return parse_error(parser, "functions are numbered from 0");
     if (!accept(parser, "module") || !parse_number(parser, &function.module.value) ||
         function.module.value >= parser->modules.length ||
-        (index &&
-         parser->functions.data[index - 1].module.value > function.module.value))
+        (index && parser->functions.data[index - 1].module.value > function.module.value))
         return parse_error(parser, "the function's module expected");
     if (!parse_string(parser, &function.name) || !accept(parser, "debug") ||
         !parse_string(parser, &function.debug_name) || !accept(parser, "source") ||
         !parse_string(parser, &function.source_name) ||
-        !parse_place(parser, &function.file, &function.line, NULL) ||
-        !accept(parser, "linked") || !parse_named(parser, linked_name, 3, &linked) ||
-        !accept(parser, "level") ||
+        !parse_place(parser, &function.file, &function.line, NULL) || !accept(parser, "linked") ||
+        !parse_named(parser, linked_name, 3, &linked) || !accept(parser, "level") ||
         !parse_named(parser, model_level_name, SECTION_LEVEL_FULL + 1, &level) ||
         !accept(parser, "record") || !parse_number(parser, &function.record_flags) ||
         !parse_flags(parser, function_flag_name, &function.flags))
@@ -399,9 +396,9 @@ static struct error *parse_line(struct parser *parser)
         const char *word;
         struct error *(*parse)(struct parser *);
     } kinds[] = {
-        {"node", parse_node},         {"site", parse_site},   {"function", parse_function},
-        {"set", parse_set},           {"root", parse_root},   {"file", parse_file},
-        {"image", parse_image},       {"module", parse_module},
+        {"node", parse_node},   {"site", parse_site},     {"function", parse_function},
+        {"set", parse_set},     {"root", parse_root},     {"file", parse_file},
+        {"image", parse_image}, {"module", parse_module},
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -560,8 +557,7 @@ static void parser_deinit(struct parser *parser)
     root_table_deinit(&parser->roots);
 }
 
-struct error *model_read_text(const char *name, const char *text, size_t length,
-                              struct model **ret)
+struct error *model_read_text(const char *name, const char *text, size_t length, struct model **ret)
 {
     struct parser parser = {.name = name, .model = model_create(NULL)};
 

@@ -10,19 +10,36 @@
 #include "program/model.h"
 #include "program/path_number.h"
 
-static const char *const function_flags[] = {
-    "optnone",       "naked",           "varargs",   "noreturn",       "weak",
-    "comdat",        "available-externally", "internal", "setjmp",     "address-taken",
-    "no-instrument", "modelless-use",   "exported",  "hidden",         "block-address",
-    "indirect-branch", "musttail",      "asm",       "always-inline",  "nounwind",
-    "invoke",        "used",            "ifunc-resolver"};
-static const char *const node_flags[] = {"call",   "returns-twice", "return",
-                                         "unreachable", "resume",   "asm",
-                                         "landing", "block",        "block-address"};
+static const char *const function_flags[] = {"optnone",
+                                             "naked",
+                                             "varargs",
+                                             "noreturn",
+                                             "weak",
+                                             "comdat",
+                                             "available-externally",
+                                             "internal",
+                                             "setjmp",
+                                             "address-taken",
+                                             "no-instrument",
+                                             "modelless-use",
+                                             "exported",
+                                             "hidden",
+                                             "block-address",
+                                             "indirect-branch",
+                                             "musttail",
+                                             "asm",
+                                             "always-inline",
+                                             "nounwind",
+                                             "invoke",
+                                             "used",
+                                             "ifunc-resolver"};
+static const char *const node_flags[] = {"call",        "returns-twice", "return",
+                                         "unreachable", "resume",        "asm",
+                                         "landing",     "block",         "block-address"};
 static const char *const site_flags[] = {
-    "indirect",     "noreturn",     "returns-twice", "nounwind",      "invoke",
-    "longjmp",      "musttail",     "external",      "calls-back",    "may-longjmp",
-    "thread-start", "signal-setup", "at-exit",       "ifunc",         "exits"};
+    "indirect",     "noreturn",     "returns-twice", "nounwind",   "invoke",
+    "longjmp",      "musttail",     "external",      "calls-back", "may-longjmp",
+    "thread-start", "signal-setup", "at-exit",       "ifunc",      "exits"};
 static const char *const root_reasons[] = {
     "main",   "constructor", "destructor", "exported", "ifunc-resolver", "modelless", "escaped",
     "signal", "thread",      "at-exit",    "assembly", "used",           "builtin"};
@@ -157,8 +174,7 @@ static void put_site(const struct model *model, struct site_id id, FILE *stream)
         putc('*', stream);
     put_flags(stream, site->flags, site_flag_name);
     if (model->complete) {
-        fprintf(stream, " callees %u callbacks %u",
-                model->callees.callees_of_site[id.value],
+        fprintf(stream, " callees %u callbacks %u", model->callees.callees_of_site[id.value],
                 model->callees.callbacks_of_site[id.value]);
         put_names(model, model_callees(model, id), "calls", stream);
         put_names(model, model_callbacks(model, id), "back", stream);

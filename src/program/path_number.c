@@ -56,6 +56,9 @@ struct path_numbering {
     uint32_t *start_edge; // by node
     uint64_t *count;      // by unit
     uint64_t *potential;  // by unit
+
+    struct path_chain *chains; // by node
+    uint32_t call_bytes;
 };
 
 // The two units that are not nodes.
@@ -559,6 +562,62 @@ static void span(struct path_numbering *numbers)
     free(seen);
 }
 
+// The only node before this one, if control can come from nowhere else and go nowhere else from it.
+static uint32_t *only_predecessors(const struct path_graph *graph)
+{
+    uint32_t *only = xmalloc_array(graph->node_count + 1u, sizeof(*only));
+    enum { MANY = UINT32_MAX - 1 };
+
+    memset(only, 0xff, (graph->node_count + 1u) * sizeof(*only));
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
+            uint32_t to = graph->successor[e];
+            bool alone = graph->successor_start[n + 1] - graph->successor_start[n] == 1 &&
+                         !(graph->edge_flags[e] & PATH_EDGE_SHARED);
+
+            only[to] = only[to] == NONE && alone ? n : MANY;
+        }
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        if (only[n] == MANY)
+            only[n] = NONE;
+    only[0] = NONE;
+    return only;
+}
+
+static void find_chains(struct path_numbering *numbers)
+{
+    const struct path_graph *graph = numbers->graph;
+    uint32_t *only = only_predecessors(graph);
+    bool jumps = false;
+
+    numbers->chains = xcalloc(graph->node_count + 1u, sizeof(*numbers->chains));
+    for (uint32_t n = 0; n < graph->node_count; n++) {
+        jumps |= graph->node_flags[n] & PATH_NODE_RETURNS_TWICE;
+        numbers->chains[n] = (struct path_chain){n, 0, NONE, false};
+    }
+    // in reverse post-order a chain's nodes come one after the other
+    for (uint32_t i = 0; i < numbers->order_count; i++) {
+        uint32_t node = numbers->order[i];
+        struct path_chain *chain = &numbers->chains[node];
+
+        if (!jumps && only[node] != NONE) {
+            *chain = numbers->chains[only[node]];
+            chain->position++;
+            chain->stores = false;
+        }
+        if ((graph->node_flags[node] & PATH_NODE_CALL) && chain->byte == NONE) {
+            chain->byte = numbers->call_bytes++;
+            chain->stores = true;
+        }
+    }
+    free(only);
+}
+
+struct path_chain path_chain(const struct path_numbering *numbers, uint32_t node)
+{
+    return numbers->chains[node];
+}
+
 struct path_numbering *path_numbering_create(const struct path_graph *graph, bool collapse)
 {
     uint32_t nodes = graph->node_count, edges = graph->successor_start[nodes];
@@ -593,6 +652,7 @@ struct path_numbering *path_numbering_create(const struct path_graph *graph, boo
     mark_cuts_and_starts(numbers);
     assign_values(numbers);
     span(numbers);
+    find_chains(numbers);
     return numbers;
 }
 
@@ -613,6 +673,7 @@ void path_numbering_destroy(struct path_numbering *numbers)
     free(numbers->start_edge);
     free(numbers->count);
     free(numbers->potential);
+    free(numbers->chains);
     free(numbers);
 }
 
@@ -789,7 +850,7 @@ struct layout_shape path_shape(const struct path_numbering *numbers, uint32_t si
     shape.has_ring = level >= SECTION_LEVEL_PATHS && path_has_cuts(numbers);
     // Without cuts the path says which calls were made; with one path the pending site does.
     if (branching && (shape.has_ring || level == SECTION_LEVEL_CALLS || tunable))
-        shape.local_sites = site_count;
+        shape.local_sites = numbers->call_bytes;
     return shape;
 }
 

@@ -103,6 +103,19 @@ bool path_numbering_decode(const struct path_numbering *numbers, uint64_t sum, u
                            struct path *out);
 void path_deinit(struct path *path);
 
+/*
+ * Local call bytes. Nodes that follow each other without a branch in or out form a chain: once control
+ * is in it, it goes through to the end or stands in it now. So one byte a chain does, stored at its
+ * first call. (Not in functions with calls that return twice, where control can leave otherwise.)
+ */
+struct path_chain {
+    uint32_t head;     // the chain's first node
+    uint32_t position; // in the chain
+    uint32_t byte;     // index of its byte; UINT32_MAX when no node of it calls
+    bool stores;       // this node is the one that stores it
+};
+struct path_chain path_chain(const struct path_numbering *numbers, uint32_t node);
+
 // Equal for equal graphs, whoever computes it.
 uint64_t path_graph_checksum(const struct path_graph *graph);
 

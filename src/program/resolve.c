@@ -16,8 +16,7 @@ static void define(struct resolver *resolver, uint32_t image, const char *name, 
 {
     bool is_new;
     uint32_t index = (uint32_t)resolver->definitions.length;
-    uint32_t *first =
-        model_string_map_put_new(&resolver->images[image].definitions, name, &is_new);
+    uint32_t *first = model_string_map_put_new(&resolver->images[image].definitions, name, &is_new);
     struct definition definition = {function, is_new ? MODEL_NONE : *first, is_weak};
 
     *first = index;
@@ -94,11 +93,11 @@ static bool has_word(const char *line, size_t length, const char *word)
     return length > size && memcmp(line, word, size) == 0 && line[size] == '\t';
 }
 
-static void note_undefined(struct resolver *resolver, struct resolve_image *image,
-                           const char *name, size_t length, uint32_t by)
+static void note_undefined(struct resolver *resolver, struct resolve_image *image, const char *name,
+                           size_t length, uint32_t by)
 {
-    *model_string_map_put(&image->undefined, arena_strndup(&resolver->model->private->arena, name,
-                                                           length)) |= by;
+    *model_string_map_put(&image->undefined,
+                          arena_strndup(&resolver->model->private->arena, name, length)) |= by;
 }
 
 // Lines of a link frame: word, tab, value; `undefined` is about the input named last.
@@ -118,8 +117,8 @@ static void read_link(struct resolver *resolver, uint32_t i, const struct image_
         else if (has_word(at, length, "opaque"))
             image->is_opaque = true;
         else if (has_word(at, length, "undefined"))
-            note_undefined(resolver, image, at + sizeof("undefined"),
-                           length - sizeof("undefined"), by);
+            note_undefined(resolver, image, at + sizeof("undefined"), length - sizeof("undefined"),
+                           by);
         at += length + 1;
     }
 }
@@ -139,9 +138,14 @@ static void read_image(struct resolver *resolver, uint32_t i)
             read_link(resolver, i, &image->frames[f]);
     if (resolver->model->images[i].module_count == 0)
         return;
-    for (uint32_t s = 0; s < image->symbol_count; s++)
-        if (image->symbols[s].flags & IMAGE_SYMBOL_DEFINED)
+    for (uint32_t s = 0; s < image->symbol_count; s++) {
+        if (!(image->symbols[s].flags & IMAGE_SYMBOL_DEFINED))
+            continue;
+        uint32_t *symbol =
             model_string_map_put(&resolver->images[i].symbols, image->symbols[s].name);
+        if (!(image->symbols[s].flags & IMAGE_SYMBOL_LOCAL))
+            *symbol = s + 1;
+    }
 }
 
 void resolver_init(struct resolver *resolver, struct model *model)
@@ -152,6 +156,7 @@ void resolver_init(struct resolver *resolver, struct model *model)
         xcalloc(model->module_count + (size_t)1, sizeof(*resolver->resolutions));
     bitset_init(&resolver->taken, model->function_count);
     bitset_init(&resolver->modelless, model->function_count);
+    resolve_vec_reserve(&resolver->members, 1); // never NULL
     index_vec_push(&resolver->set_start, 0);
     resolver_set(resolver, &(struct resolve_vec)VEC_INIT); // set 0 is empty
     for (uint32_t i = 0; i < model->image_count; i++)
@@ -247,9 +252,10 @@ uint32_t resolver_set_of_bits(struct resolver *resolver, const struct bitset *fu
 }
 
 /*
- * May a call that passes this enter a function that takes that? Arguments of the two register classes
- * are passed apart, so only their numbers count; a callee may ignore what it is passed, and a result
- * may be dropped. Stricter than the machine only in this: a call passes at least what is taken.
+ * May a call that passes this enter a function that takes that? Arguments of the two register
+ * classes are passed apart, so only their numbers count; a callee may ignore what it is passed, and
+ * a result may be dropped. Stricter than the machine only in this: a call passes at least what is
+ * taken.
  */
 bool signature_fits(struct signature call, struct signature callee)
 {
@@ -328,8 +334,54 @@ static bool is_from_library(const struct resolver *resolver, uint32_t image, con
 
     if (!file || file->is_static || image_dynamic(file, name))
         return true;
-    return file->symbol_count > 0 &&
-           !model_string_map_get(&resolver->images[image].symbols, name);
+    return file->symbol_count > 0 && !model_string_map_get(&resolver->images[image].symbols, name);
+}
+
+// Functions of the image by any linkage: symbols do not say which module a static one is from.
+static void add_by_symbol(struct resolver *resolver, uint32_t image, const char *name,
+                          struct resolve_vec *found)
+{
+    const struct model *model = resolver->model;
+    const struct model_image *in = &model->images[image];
+
+    for (uint32_t m = in->first_module; m < in->first_module + in->module_count; m++)
+        for (uint32_t f = 0; f < model->modules[m].function_count; f++) {
+            uint32_t function = model->modules[m].first_function + f;
+            if (strcmp(model->functions[function].name, name) == 0)
+                resolve_vec_push(found, (struct function_id){function});
+        }
+}
+
+// Names that the linker or assembly gave to functions of ours (--defsym, .set, .symver): other
+// symbols at the same address.
+static bool add_other_names(struct resolver *resolver, uint32_t image, const char *name,
+                            struct resolve_vec *found)
+{
+    const struct image *file = resolver->model->images[image].image;
+    const uint32_t *symbol = model_string_map_get(&resolver->images[image].symbols, name);
+    const struct image_symbol *same;
+    size_t before = found->length;
+
+    if (!file || !symbol || *symbol == 0)
+        return false;
+    uint32_t count = image_symbols_at(file, file->symbols[*symbol - 1].address, &same);
+    for (uint32_t i = 0; i < count; i++)
+        if (same[i].flags & IMAGE_SYMBOL_FUNCTION)
+            add_by_symbol(resolver, image, same[i].name, found);
+    return found->length > before;
+}
+
+// --wrap leaves no trace but names: a call of NAME may go to __wrap_NAME, one of __real_NAME to
+// NAME.
+static void add_wrapped(struct resolver *resolver, uint32_t image, const char *name,
+                        struct resolve_vec *found, struct resolution *resolution)
+{
+    char wrapped[256];
+
+    if (strncmp(name, "__real_", 7) == 0)
+        add_definitions(resolver, image, name + 7, found, resolution);
+    if (snprintf(wrapped, sizeof(wrapped), "__wrap_%s", name) < (int)sizeof(wrapped))
+        add_definitions(resolver, image, wrapped, found, resolution);
 }
 
 // A copy in the module itself may have been inlined, whichever copy was linked.
@@ -359,7 +411,9 @@ static void resolve(struct resolver *resolver, uint32_t m, uint32_t g,
         bool elsewhere = false;
         if (!in_image || (!hidden && !resolver->model->images[image].is_executable))
             elsewhere = add_from_others(resolver, image, name, &found, resolution);
-        if (!in_image && !elsewhere)
+        bool renamed = !in_image && add_other_names(resolver, image, name, &found);
+        add_wrapped(resolver, image, name, &found, resolution);
+        if (!in_image && !elsewhere && !renamed)
             resolution->is_external = true;
     }
     if (resolution->is_external && is_from_library(resolver, image, name))

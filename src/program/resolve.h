@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who calls whom, and who is called by nobody we see: names to functions as linker and dynamic linker
- * bind them, sets of functions by address, calling signature and reason. Used by model_complete only.
+ * Who calls whom, and who is called by nobody we see: names to functions as linker and dynamic
+ * linker bind them, sets of functions by address, calling signature and reason. Used by
+ * model_complete only.
  *
  * A function whose address is taken anywhere may be called through any pointer that fits it
  * (signature_fits), and by any library function that may call back. Model-less code knows the
@@ -38,7 +39,7 @@ struct resolve_image {
     struct model_string_map definitions; // symbol -> first definition
     struct model_string_map undefined;   // symbol -> enum undefined_by
     bool is_opaque; // has inputs of which nothing is known: they may refer to anything
-    struct model_string_map symbols;     // defined in .symtab
+    struct model_string_map symbols; // defined in .symtab -> 1 + index, 0 when local
 };
 
 // What a global of a module stands for.
@@ -59,14 +60,14 @@ struct resolver {
     // sets
     struct resolve_vec members;
     struct index_vec set_start;
-    struct model_id_map set_ids;    // hash of the contents -> set
-    struct model_id_map fits;       // signature -> set
-    uint32_t taken_set;             // what a pointer of the program may lead to
-    uint32_t any_set;               // all that model-less code may call
-    uint32_t exit_set;              // that, constructors and destructors
-    uint32_t replaceable_set;       // what the C library calls of its own
-    struct bitset taken;            // functions whose address the program may hold
-    struct bitset modelless;        // that model-less code may call by name
+    struct model_id_map set_ids; // hash of the contents -> set
+    struct model_id_map fits;    // signature -> set
+    uint32_t taken_set;          // what a pointer of the program may lead to
+    uint32_t any_set;            // all that model-less code may call
+    uint32_t exit_set;           // that, constructors and destructors
+    uint32_t replaceable_set;    // what the C library calls of its own
+    struct bitset taken;         // functions whose address the program may hold
+    struct bitset modelless;     // that model-less code may call by name
     bool loads, hands_out, hooks;
     bool foreign; // calls model-less code that is not known
     // of functions that run as a handler, as a thread, at exit: any taken one may be among them

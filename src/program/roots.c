@@ -248,8 +248,8 @@ static void roots_of_asm(struct resolver *resolver, const struct model_module *m
 
     while (*text) {
         size_t length = 0;
-        while (isalnum((unsigned char)text[length]) || text[length] == '_' ||
-               text[length] == '.' || (length && text[length] == '$'))
+        while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.' ||
+               (length && text[length] == '$'))
             length++;
         if (length && length < sizeof(name)) {
             memcpy(name, text, length);
@@ -431,4 +431,8 @@ void resolver_roots(struct resolver *resolver)
         if (kept == 0 || compare_roots(&resolver->roots[kept - 1], &resolver->roots[i]) != 0)
             resolver->roots[kept++] = resolver->roots[i];
     resolver->root_count = kept;
+    for (uint32_t r = 0; r < kept;
+         r++) // whatever the compiler does not see is not ours to see either
+        if (resolver->roots[r].reason == ROOT_ASSEMBLY || resolver->roots[r].reason == ROOT_USED)
+            bitset_set(&resolver->modelless, resolver->roots[r].function.value);
 }

@@ -54,6 +54,7 @@ struct positions *positions_create(struct model *model)
 {
     struct positions *positions = xcalloc(1, sizeof(*positions));
     positions->model = model;
+    known_map_init(&positions->known);
     return positions;
 }
 

@@ -463,7 +463,7 @@ static void write_warnings(struct writer *writer)
 
 static char *current_directory(void)
 {
-    _cleanup_free_ char *directory = getcwd(NULL, 0);
+    _cleanup_free_ char *directory = get_current_dir_name();
     return directory ? xasprintf("%s/", directory) : NULL;
 }
 

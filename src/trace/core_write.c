@@ -121,10 +121,9 @@ static struct error *write_pages(struct core_writer *writer, size_t pages)
         while (end < pages && page_is_zero(writer->chunk + end * CORE_PAGE) == zero)
             end++;
         uint64_t size = (end - at) * CORE_PAGE;
-        struct error *err = zero
-                                ? core_sink_skip(writer->sink, size)
-                                : core_sink_write(writer->sink, writer->chunk + at * CORE_PAGE,
-                                                  (size_t)size);
+        struct error *err =
+            zero ? core_sink_skip(writer->sink, size)
+                 : core_sink_write(writer->sink, writer->chunk + at * CORE_PAGE, (size_t)size);
         if (err)
             return err;
         at = end;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Writes an ELF core of a stopped process, as the kernel would: notes of all threads (the first one
- * given comes first: readers take it for the one that failed), one PT_LOAD for every mapping, contents
- * as /proc/PID/coredump_filter selects them. The file is sparse, readable by its owner only, and
- * appears under its name only when complete.
+ * given comes first: readers take it for the one that failed), one PT_LOAD for every mapping,
+ * contents as /proc/PID/coredump_filter selects them. The file is sparse, readable by its owner
+ * only, and appears under its name only when complete.
  *
  *     struct core_request request = {.pid = pid, .threads = tids, .thread_count = n,
  *                                    .signal = info.si_signo, .info = &info};

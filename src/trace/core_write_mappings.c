@@ -3,7 +3,8 @@
  * The mappings of a process, from /proc/PID/smaps, and how much of each a core holds.
  *
  * The rules are vma_dump_size() of the kernel's fs/coredump.c. It asks whether a mapping has an
- * anon_vma, that is, whether private pages were ever made in it; smaps shows whether there are some.
+ * anon_vma, that is, whether private pages were ever made in it; smaps shows whether there are
+ * some.
  */
 #include "trace/core_write_internal.h"
 
@@ -164,8 +165,7 @@ static uint64_t coredump_filter_read(pid_t pid)
     snprintf(path, sizeof(path), "/proc/%d/coredump_filter", pid);
     _cleanup_file_bytes_ struct file_bytes bytes = FILE_BYTES_INIT;
     _cleanup_error_ struct error *err = file_read(path, &bytes);
-    return err || bytes.size == 0 ? FILTER_DEFAULT
-                                  : strtoull((const char *)bytes.data, NULL, 16);
+    return err || bytes.size == 0 ? FILTER_DEFAULT : strtoull((const char *)bytes.data, NULL, 16);
 }
 
 static bool memory_is_elf(int memory, uint64_t address)

@@ -161,8 +161,8 @@ static void note_prpsinfo(const struct core_request *request, struct strbuf *not
     info.pr_sid = stat.session;
     /* Both fields are NUL-padded; the last byte of the arguments stays NUL. */
     memcpy(info.pr_fname, stat.name, strnlen(stat.name, sizeof(info.pr_fname) - 1));
-    size_t length = arguments.size < sizeof(info.pr_psargs) ? arguments.size
-                                                            : sizeof(info.pr_psargs) - 1;
+    size_t length =
+        arguments.size < sizeof(info.pr_psargs) ? arguments.size : sizeof(info.pr_psargs) - 1;
     for (size_t i = 0; i < length; i++)
         info.pr_psargs[i] = arguments.data[i] ? (char)arguments.data[i] : ' ';
     note_append(notes, "CORE", NT_PRPSINFO, &info, sizeof(info));
@@ -218,8 +218,7 @@ static struct error *note_float(pid_t tid, struct strbuf *notes)
 }
 
 static struct error *notes_of_process(const struct core_request *request,
-                                      const struct core_mapping_vec *mappings,
-                                      struct strbuf *notes)
+                                      const struct core_mapping_vec *mappings, struct strbuf *notes)
 {
     note_prpsinfo(request, notes);
     if (request->info)

@@ -204,7 +204,8 @@ static void tracer_note_exec(struct tracer *tracer, struct tracee *tracee)
     tracer_remove(tracer, gone);
 }
 
-/* Keeps the tables right for a status that waitpid() gave; NULL where there is nothing to handle. */
+/* Keeps the tables right for a status that waitpid() gave; NULL where there is nothing to handle.
+ */
 static struct tracee *tracer_note(struct tracer *tracer, pid_t tid, int status)
 {
     struct tracee *tracee = tracer_find(tracer, tid);
@@ -286,7 +287,8 @@ static void tracer_classify_plain(struct tracee *tracee, struct tracer_event *ev
     if (ptrace(PTRACE_GETSIGINFO, tracee->tid, NULL, &event->info) < 0)
         memset(&event->info, 0, sizeof(event->info));
     int code = event->info.si_code;
-    /* A step over a system call has TRAP_BRKPT, as the kernel's user_single_step_report() has it. */
+    /* A step over a system call has TRAP_BRKPT, as the kernel's user_single_step_report() has it.
+     */
     if (tracee->stepping && signal == SIGTRAP && (code == TRAP_TRACE || code == TRAP_BRKPT)) {
         event->kind = TRACER_STEP;
         event->signal = 0;

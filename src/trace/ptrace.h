@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A tracer: runs a program under ptrace, follows its threads and children, and hands every event to
- * one handler. It stands in the way as little as it can: PTRACE_SEIZE, stops at signals, clone, exec
- * and exit only, group stops and SIGCONT as without it. System calls and single steps on demand.
+ * one handler. It stands in the way as little as it can: PTRACE_SEIZE, stops at signals, clone,
+ * exec and exit only, group stops and SIGCONT as without it. System calls and single steps on
+ * demand.
  *
- *     static struct error *on_event(struct tracer *tracer, struct tracer_event *event, void *context)
+ *     static struct error *on_event(struct tracer *tracer, struct tracer_event *event, void
+ * *context)
  *     {
  *             if (event->kind == TRACER_EXEC)
  *                     event->resume = TRACEE_STEP;       // then every step is a TRACER_STEP
@@ -71,7 +73,8 @@ enum tracer_event_kind {
     TRACER_EXEC,          /* a new program image; the first step from here only ends execve */
     TRACER_SIGNAL,        /* signal is about to be delivered; 0 there suppresses it */
     TRACER_STEP,          /* one instruction was executed */
-    TRACER_SYSCALL_ENTER, /* a system call is about to be made (seccomp filter, or TRACEE_SYSCALL) */
+    TRACER_SYSCALL_ENTER, /* a system call is about to be made (seccomp filter, or TRACEE_SYSCALL)
+                           */
     TRACER_SYSCALL_EXIT,
     TRACER_GROUP_STOP, /* stopped by signal as a shell's job is */
     TRACER_EXIT,       /* the thread ends with status; memory and registers are still there */
@@ -133,9 +136,9 @@ struct tracee *tracer_find(const struct tracer *tracer, pid_t tid);
 void tracer_threads(const struct tracer *tracer, pid_t pid, struct tracee_vec *threads);
 
 /*
- * From within a handler: stops every thread of a process until the handler returns. What they report
- * meanwhile is handled then. A thread that does not stop soon (in a vfork, or in an uninterruptible
- * wait) is left out: its `stopped` is false.
+ * From within a handler: stops every thread of a process until the handler returns. What they
+ * report meanwhile is handled then. A thread that does not stop soon (in a vfork, or in an
+ * uninterruptible wait) is left out: its `stopped` is false.
  */
 void tracer_stop_process(struct tracer *tracer, pid_t pid);
 
@@ -176,8 +179,8 @@ enum tracee_fate {
     TRACEE_DUMPS_CORE, /* the same, with a core */
 };
 /*
- * What delivering the signal will do, at its TRACER_SIGNAL. Faults that were blocked or ignored need
- * no extra rule: the kernel has reset their disposition by then (force_sig_info_to_task).
+ * What delivering the signal will do, at its TRACER_SIGNAL. Faults that were blocked or ignored
+ * need no extra rule: the kernel has reset their disposition by then (force_sig_info_to_task).
  */
 enum tracee_fate tracee_signal_fate(const struct tracee *tracee, int signal);
 /* Whether the default action of a signal leaves a core (signal(7)). */

@@ -31,7 +31,8 @@ enum { CATCH_STREAMS = 2 };
 MAP_DEFINE_U64(catch_pid_map, bool);
 
 /* One run. */
-struct catch {
+struct catch
+{
     const struct catch_settings *settings;
     struct catch_result *result;
     struct tracer *tracer;
@@ -41,7 +42,7 @@ struct catch {
     struct catch_pid_map failed;                 /* processes whose failure has been dealt with */
     pid_t root;
     int rest_timer; /* timerfd for the time after the program's end; -1: not yet */
-    bool killing; /* we have killed everything: the rest is no failure */
+    bool killing;   /* we have killed everything: the rest is no failure */
 };
 
 void catch_result_deinit(struct catch_result *result)
@@ -104,8 +105,8 @@ static char *core_name(const struct catch *run, const struct catch_failure *fail
 }
 
 /* The failed thread first; those that did not stop are left out and counted. */
-static pid_t *failed_threads(const struct catch *run, const struct tracee *failed, size_t *ret_count,
-                             size_t *ret_missing)
+static pid_t *failed_threads(const struct catch *run, const struct tracee *failed,
+                             size_t *ret_count, size_t *ret_missing)
 {
     struct tracee_vec threads = VEC_INIT;
     tracer_threads(run->tracer, failed->pid, &threads);
@@ -302,15 +303,14 @@ static void on_signal(struct catch *run, struct tracer_event *event)
         return;
     enum tracee_fate fate = tracee_signal_fate(event->tracee, event->signal);
     if (fate == TRACEE_DUMPS_CORE)
-        note_failure(run, event->tracee, event->signal, &event->info,
-                     signal_reason(event->signal));
+        note_failure(run, event->tracee, event->signal, &event->info, signal_reason(event->signal));
     else if (fate == TRACEE_TERMINATES && watches_output(run))
         check_missing(run, event->tracee);
 }
 
 /*
- * A thread ends. Some signals are never shown to a tracer: those of seccomp's kill actions come with
- * SA_IMMUTABLE. Here is the last chance to see them.
+ * A thread ends. Some signals are never shown to a tracer: those of seccomp's kill actions come
+ * with SA_IMMUTABLE. Here is the last chance to see them.
  */
 static void on_thread_exit(struct catch *run, struct tracer_event *event)
 {
@@ -339,9 +339,9 @@ static void detach(struct catch *run, bool all)
 }
 
 /*
- * The program has ended and others may be left. Those of our session are waited for; those that leave
- * it are daemons, which would be waited for in vain. Leaving is no event, so the timer looks again
- * and again. With a seccomp filter they need their tracer, and stay with it.
+ * The program has ended and others may be left. Those of our session are waited for; those that
+ * leave it are daemons, which would be waited for in vain. Leaving is no event, so the timer looks
+ * again and again. With a seccomp filter they need their tracer, and stay with it.
  */
 static void start_waiting_for_rest(struct catch *run)
 {
@@ -461,9 +461,9 @@ static struct error *open_watches(struct catch *run)
     for (int stream = 1; stream <= CATCH_STREAMS; stream++) {
         const char *expected = run->settings->expect[stream];
         int descriptor = stream == 1 && run->pty.program >= 0 ? run->pty.program : stream;
-        struct error *err = expected ? output_watch_create(expected, stream, descriptor,
-                                                           &run->watches[stream - 1])
-                                     : NULL;
+        struct error *err =
+            expected ? output_watch_create(expected, stream, descriptor, &run->watches[stream - 1])
+                     : NULL;
         if (err)
             return err;
     }
@@ -515,8 +515,8 @@ static void check_missing_too_late(struct catch *run)
             run->result->trouble)
             continue;
         _cleanup_free_ char *text = output_watch_describe(watch);
-        run->result->trouble =
-            error_create(ERROR_OTHER, "%s; its processes had ended before a core could be kept", text);
+        run->result->trouble = error_create(
+            ERROR_OTHER, "%s; its processes had ended before a core could be kept", text);
     }
 }
 

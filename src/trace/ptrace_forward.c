@@ -12,9 +12,10 @@
 #include "trace/ptrace.h"
 
 #define MILLISECOND         UINT64_C(1000000)
-#define FORWARD_DELAY       (30 * MILLISECOND)   /* until a waiting signal is decided on */
-#define FORWARD_SAME        (500 * MILLISECOND)  /* how old a delivery may be to be the same sending */
-#define FORWARD_STOP_WINDOW (1000 * MILLISECOND) /* between a stop signal and the program's stop */
+#define FORWARD_DELAY       (30 * MILLISECOND) /* until a waiting signal is decided on */
+#define FORWARD_SAME        (500 * MILLISECOND) /* how old a delivery may be to be the same sending */
+#define FORWARD_STOP_WINDOW (1000 * MILLISECOND) /* between a stop signal and the program's stop   \
+                                                  */
 
 /* SIGPIPE and SIGXFSZ come from our own writing, which then fails with an errno instead. */
 static const int forward_blocked[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
@@ -99,9 +100,8 @@ static void forward_read_signals(struct forward *forward)
         /* From the kernel: the terminal's, or about our own writing. */
         if (info.ssi_code > 0 || signal == SIGPIPE || signal == SIGXFSZ || signal == SIGWINCH)
             continue;
-        forward_signal_vec_push(&forward->waiting,
-                                (struct forward_signal){signal, (pid_t)info.ssi_pid,
-                                                        forward_now()});
+        forward_signal_vec_push(
+            &forward->waiting, (struct forward_signal){signal, (pid_t)info.ssi_pid, forward_now()});
         forward_arm(forward, FORWARD_DELAY);
     }
 }

@@ -37,12 +37,12 @@ VEC_DEFINE(forward_signal_vec, struct forward_signal);
 
 struct forward {
     pid_t program; /* set by the user of this; 0: gone, or not yet there */
-    int signals; /* signalfd */
-    int timer;   /* timerfd */
+    int signals;   /* signalfd */
+    int timer;     /* timerfd */
     struct forward_signal_vec waiting;
     struct forward_signal seen[65]; /* the last that the program got, by number */
     uint64_t stop_ns;               /* when a stop signal of the terminal came to us; 0: never */
-    bool group_stopped; /* the program is; set by the user of this */
+    bool group_stopped;             /* the program is; set by the user of this */
 };
 
 struct error *forward_init(struct forward *forward);

@@ -30,9 +30,9 @@ enum {
 };
 
 const int output_syscalls[] = {
-    SYS_write,    SYS_pwrite64, SYS_writev,          SYS_pwritev, SYS_pwritev2,
-    SYS_sendto,   SYS_sendmsg,  SYS_vmsplice,        SYS_tee,     SYS_sendfile,
-    SYS_splice,   SYS_exit,     SYS_copy_file_range, SYS_exit_group,
+    SYS_write,  SYS_pwrite64, SYS_writev,          SYS_pwritev,    SYS_pwritev2,
+    SYS_sendto, SYS_sendmsg,  SYS_vmsplice,        SYS_tee,        SYS_sendfile,
+    SYS_splice, SYS_exit,     SYS_copy_file_range, SYS_exit_group,
 };
 const size_t output_syscall_count = sizeof(output_syscalls) / sizeof(*output_syscalls);
 
@@ -75,8 +75,8 @@ struct output_call {
 
 static bool same_open_file(int ours, pid_t pid, int theirs)
 {
-    long order = syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, (unsigned long)ours,
-                         (unsigned long)theirs);
+    long order =
+        syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, (unsigned long)ours, (unsigned long)theirs);
     if (order >= 0)
         return order == 0;
     if (errno == EBADF)
@@ -289,8 +289,8 @@ static bool watch_compare_pipe(struct output_watch *watch, int input, uint64_t c
     if (pipe2(copy, O_CLOEXEC | O_NONBLOCK) < 0)
         return true;
     bool good = true;
-    ssize_t copied = tee(input, copy[1], count < INT_MAX ? (size_t)count : INT_MAX,
-                         SPLICE_F_NONBLOCK);
+    ssize_t copied =
+        tee(input, copy[1], count < INT_MAX ? (size_t)count : INT_MAX, SPLICE_F_NONBLOCK);
     _cleanup_free_ unsigned char *chunk = xmalloc(OUTPUT_CHUNK);
     while (good && copied > 0) {
         ssize_t size = read(copy[0], chunk, OUTPUT_CHUNK);
@@ -319,8 +319,8 @@ static bool watch_compare_file(struct output_watch *watch, const struct tracee *
     call_decode_offset(tracee, call->input_offset_at, &from);
     _cleanup_free_ unsigned char *chunk = xmalloc(OUTPUT_CHUNK);
     for (uint64_t left = call->count; left > 0;) {
-        ssize_t size = pread(input, chunk, left < OUTPUT_CHUNK ? (size_t)left : OUTPUT_CHUNK,
-                             from.position);
+        ssize_t size =
+            pread(input, chunk, left < OUTPUT_CHUNK ? (size_t)left : OUTPUT_CHUNK, from.position);
         if (size <= 0)
             return true;
         if (!watch_compare(watch, chunk, (size_t)size))
@@ -441,9 +441,9 @@ char *output_watch_describe(const struct output_watch *watch)
         }
     }
     struct strbuf text = STRBUF_INIT;
-    strbuf_printf(&text, "%s: wrong from byte %llu (line %llu, column %llu): ",
-                  names[watch->stream], (unsigned long long)at + 1, (unsigned long long)line,
-                  (unsigned long long)column);
+    strbuf_printf(&text,
+                  "%s: wrong from byte %llu (line %llu, column %llu): ", names[watch->stream],
+                  (unsigned long long)at + 1, (unsigned long long)line, (unsigned long long)column);
     strbuf_append(&text, "expected ");
     describe_text(&text, watch->expected.data + known, watch->expected.size - known);
     strbuf_append(&text, ", got ");

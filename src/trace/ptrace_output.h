@@ -13,8 +13,8 @@
  *     }
  *
  * Every descriptor of the same open file counts, in whichever process (kcmp(2)), so dup() and
- * children are seen. The call is compared on entry, and what it wrote is counted on exit; between the
- * two the tracee is the stream's writer and others wait, so that the order of bytes is certain.
+ * children are seen. The call is compared on entry, and what it wrote is counted on exit; between
+ * the two the tracee is the stream's writer and others wait, so that the order of bytes is certain.
  * Not seen: output through io_uring or a mapping of the file, and the contents that splice() takes
  * from a pipe that fills only during the call; those bytes are counted and not compared.
  */
@@ -52,7 +52,8 @@ void output_watch_destroy(struct output_watch *watch);
 
 enum output_result output_watch_enter(struct output_watch *watch, const struct tracee *tracee,
                                       const struct user_regs_struct *registers);
-/* On the exit of a call that was OUTPUT_FINE, with what it returned; false where it was not ours. */
+/* On the exit of a call that was OUTPUT_FINE, with what it returned; false where it was not ours.
+ */
 bool output_watch_leave(struct output_watch *watch, const struct tracee *tracee, int64_t result);
 /* The thread is gone: true where it was the writer. */
 bool output_watch_gone(struct output_watch *watch, const struct tracee *tracee);

@@ -413,8 +413,8 @@ static int mode_daemon(void)
 static int mode_sparse(void)
 {
     size_t size = (size_t)16 << 30;
-    char *area = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+    char *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (area == MAP_FAILED)
         return 98;
     area[0] = 1;

@@ -9,7 +9,7 @@ static volatile int count;
 
 __attribute__((noinline)) static void release(int **where)
 {
-    if (++count > 3)
+    if (++count > 2)
         **where = 1;
 }
 

@@ -5,12 +5,12 @@
 static volatile long sink;
 
 #define IF(n)                                                                                      \
-    if (bits >> (n % 37) & 1)                                                                      \
+    if (bits >> ((n) % 37) & 1)                                                                      \
         sum += n;
 #define IF5(n) IF(n) IF(n + 1) IF(n + 2) IF(n + 3) IF(n + 4)
 #define IF35(n) IF5(n) IF5(n + 5) IF5(n + 10) IF5(n + 15) IF5(n + 20) IF5(n + 25) IF5(n + 30)
 #define SWITCH(n)                                                                                  \
-    switch (bits >> (n % 29) & 7) {                                                                \
+    switch (bits >> ((n) % 29) & 7) {                                                                \
     case 0:                                                                                        \
         sum += 1;                                                                                  \
         break;                                                                                     \

@@ -29,6 +29,9 @@ CORE_SIGNALS = [signal.SIGQUIT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, si
                 signal.SIGABRT, signal.SIGSYS, signal.SIGXCPU]
 
 
+LIMIT = 300  # seconds; the machine may be busy
+
+
 class Unusable(Exception):
     """No verdict: the crash did not happen as meant (not a contradiction)."""
 
@@ -66,11 +69,22 @@ def report(tools, exe, core, options=()):
     return Evidence(done.stdout)
 
 
+def timed(make):
+    """A run that takes too long gives no verdict."""
+    def wrapped(*arguments):
+        try:
+            return make(*arguments)
+        except subprocess.TimeoutExpired:
+            raise Unusable(f"it took longer than {LIMIT} s") from None
+    return wrapped
+
+
+@timed
 def run_shipped(shipped, arguments, text, variables, folder):
     """Runs until it dies; the core's name and the signal."""
     done = subprocess.run([shipped.exe, *arguments], input=text, capture_output=True, cwd=folder,
                           env=environment(shipped.program, **variables), preexec_fn=unlimit_cores,
-                          timeout=120)
+                          timeout=LIMIT)
     cores = glob.glob(os.path.join(folder, "core*"))
     if done.returncode >= 0:
         raise Unusable("it did not crash")
@@ -79,10 +93,11 @@ def run_shipped(shipped, arguments, text, variables, folder):
     return cores[0], -done.returncode
 
 
+@timed
 def run_logger(shipped, arguments, text, variables, folder):
     path = os.path.join(folder, "log")
     done = subprocess.run([shipped.logger, *arguments], input=text, capture_output=True, cwd=folder,
-                          env=environment(shipped.program, TRUTH_LOG=path, **variables), timeout=600)
+                          env=environment(shipped.program, TRUTH_LOG=path, **variables), timeout=LIMIT)
     log = Log(path)
     os.unlink(path)
     if log.overflow:

@@ -64,9 +64,10 @@ FIXTURE_FUNCTION struct fixture_bytes fixture_bitcode(const char *assembly,
     LLVMMemoryBufferRef written = LLVMWriteBitcodeToMemoryBuffer(module);
     struct fixture_bytes bytes = {0};
     fixture_bytes_append(&bytes, LLVMGetBufferStart(written), LLVMGetBufferSize(written));
-    *ret_module = (struct section_module){.module_id = hash_bytes(HASH_SEED, bytes.data, bytes.size),
-                                          .bitcode_length = bytes.size,
-                                          .level = SECTION_LEVEL_PATHS};
+    *ret_module =
+        (struct section_module){.module_id = hash_bytes(HASH_SEED, bytes.data, bytes.size),
+                                .bitcode_length = bytes.size,
+                                .level = SECTION_LEVEL_PATHS};
     *ret_entries = xcalloc(1000, sizeof(**ret_entries));
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         struct split split;
@@ -88,11 +89,11 @@ FIXTURE_FUNCTION void fixture_append_frame(struct fixture_bytes *frames, uint32_
                                            const struct fixture_bytes *payload)
 {
     static const unsigned char zeros[8];
-    struct section_header header = {.version = SECTION_VERSION,
-                                    .kind = kind,
-                                    .payload_length = payload->size,
-                                    .payload_hash =
-                                        hash_bytes(HASH_SEED, payload->data, payload->size)};
+    struct section_header header = {
+        .version = SECTION_VERSION,
+        .kind = kind,
+        .payload_length = payload->size,
+        .payload_hash = hash_bytes(HASH_SEED, payload->data, payload->size)};
 
     memcpy(header.magic, SECTION_MAGIC, sizeof(header.magic));
     fixture_bytes_append(frames, &header, sizeof(header));
@@ -140,12 +141,13 @@ FIXTURE_FUNCTION void fixture_append_link(struct fixture_bytes *frames, const ch
 }
 
 struct fixture_elf {
-    uint16_t machine; // EM_X86_64 when 0
-    uint16_t type;    // ET_EXEC when 0
+    uint16_t machine;     // EM_X86_64 when 0
+    uint16_t type;        // ET_EXEC when 0
     const char *build_id; // bytes of a build-id; NULL: none
 };
 
-static const char fixture_names[] = "\0.shstrtab\0.inquest.model\0.inquest.link\0.note.gnu.build-id";
+static const char fixture_names[] =
+    "\0.shstrtab\0.inquest.model\0.inquest.link\0.note.gnu.build-id";
 enum { NAME_SHSTRTAB = 1, NAME_MODEL = 11, NAME_LINK = 26, NAME_NOTE = 40 };
 
 FIXTURE_FUNCTION void fixture_section(Elf *elf, uint32_t name, uint32_t type, const void *data,

@@ -140,7 +140,7 @@ static void test_zstd(void **state)
 
     struct file_bytes bytes = FILE_BYTES_INIT;
     crash_fail(file_read(path, &bytes));
-    for (size_t length = 4; length < bytes.size; length += 1 + bytes.size / 150) {
+    for (size_t length = 1; length < bytes.size; length += 1 + bytes.size / 150 * (length > 64)) {
         struct error *err = core_open_memory(bytes.data, length, "core.zst", &core);
         assert_bad(err, ERROR_FORMAT, "truncated core: ");
     }
@@ -176,6 +176,29 @@ static void test_not_a_core(void **state)
     check_changed(offsetof(Elf64_Ehdr, e_phentsize), &entry, 2, ERROR_FORMAT, "malformed");
     unsigned char class = ELFCLASS32;
     check_changed(EI_CLASS, &class, 1, ERROR_UNSUPPORTED, "another architecture");
+}
+
+/* With 65535 program headers or more their number is in a section header behind everything. */
+static void test_many_segments(void **state)
+{
+    (void)state;
+    struct core *core;
+    Elf64_Ehdr header;
+    size_t size = shared_core.size + sizeof(Elf64_Shdr);
+    unsigned char *copy = xcalloc(1, size);
+    memcpy(copy, shared_core.data, shared_core.size);
+    memcpy(&header, copy, sizeof(header));
+    Elf64_Shdr section = {.sh_info = header.e_phnum};
+    header.e_phnum = PN_XNUM;
+    header.e_shoff = shared_core.size;
+    memcpy(copy, &header, sizeof(header));
+    memcpy(copy + shared_core.size, &section, sizeof(section));
+    crash_fail(core_open_memory(copy, size, "core", &core));
+    assert_int_equal(core_thread_count(core), 1);
+    assert_int_equal(core_signal(core)->address, 0x1234);
+    core_destroy(core);
+    assert_bad(core_open_memory(copy, size - 1, "core", &core), ERROR_FORMAT, "truncated core: ");
+    free(copy);
 }
 
 /* Any byte of headers and notes changed: an error or a core, never a crash. */
@@ -325,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_zstd),
         cmocka_unit_test(test_not_a_core),
+        cmocka_unit_test(test_many_segments),
         cmocka_unit_test(test_flipped_bytes),
         cmocka_unit_test(test_other_build),
         cmocka_unit_test(test_moved_and_replaced),

@@ -100,8 +100,8 @@ static void finding(void **state)
     static const struct {
         const char *file;
         uint32_t line, count;
-    } lines[] = {{"a.c", 4, 1},      {"dir/a.c", 4, 1}, {"/src/dir/a.c", 4, 1}, {"./a.c", 4, 1},
-                 {"ir/a.c", 4, 0},   {"a.c", 8, 0},     {"a.c", 0, 0},          {"b.c", 10, 0},
+    } lines[] = {{"a.c", 4, 1},      {"dir/a.c", 4, 1},   {"/src/dir/a.c", 4, 1}, {"./a.c", 4, 1},
+                 {"ir/a.c", 4, 0},   {"a.c", 8, 0},       {"a.c", 0, 0},          {"b.c", 10, 0},
                  {"/dir/a.c", 4, 1}, {"b\"\\\n.c", 10, 1}};
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
         uint32_t count = model_find_line(model, lines[i].file, lines[i].line, &nodes);
@@ -194,8 +194,8 @@ static void broken_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walking),         cmocka_unit_test(finding),
-        cmocka_unit_test(numbering),       cmocka_unit_test(text_round_trip),
+        cmocka_unit_test(walking),     cmocka_unit_test(finding),
+        cmocka_unit_test(numbering),   cmocka_unit_test(text_round_trip),
         cmocka_unit_test(broken_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,18 +199,17 @@ static void types_and_addresses(void **state)
 
 static void memory_accesses(void **state)
 {
-    struct code *code =
-        code_of(LAYOUT "define i16 @f(ptr %p) {\n"
-                       "  %a = load volatile i16, ptr %p, align 2\n"
-                       "  store atomic i64 5, ptr %p release, align 8\n"
-                       "  %b = atomicrmw umax ptr %p, i32 7 seq_cst\n"
-                       "  %c = cmpxchg weak ptr %p, i8 1, i8 2 acq_rel monotonic\n"
-                       "  fence syncscope(\"singlethread\") acquire\n"
-                       "  %d = add nsw i16 %a, 1\n"
-                       "  %e = ashr exact i16 %d, 1\n"
-                       "  %g = extractvalue { i8, i1 } %c, 1\n"
-                       "  ret i16 %e\n"
-                       "}\n");
+    struct code *code = code_of(LAYOUT "define i16 @f(ptr %p) {\n"
+                                       "  %a = load volatile i16, ptr %p, align 2\n"
+                                       "  store atomic i64 5, ptr %p release, align 8\n"
+                                       "  %b = atomicrmw umax ptr %p, i32 7 seq_cst\n"
+                                       "  %c = cmpxchg weak ptr %p, i8 1, i8 2 acq_rel monotonic\n"
+                                       "  fence syncscope(\"singlethread\") acquire\n"
+                                       "  %d = add nsw i16 %a, 1\n"
+                                       "  %e = ashr exact i16 %d, 1\n"
+                                       "  %g = extractvalue { i8, i1 } %c, 1\n"
+                                       "  ret i16 %e\n"
+                                       "}\n");
     (void)state;
     const struct insn *load = &code->insns[find_insn(code, INSN_LOAD, 0)];
     assert_int_equal(load->flags, INSN_VOLATILE);
@@ -326,9 +325,9 @@ static void address_taken(void **state)
     static const struct {
         const char *name;
         bool taken;
-    } expected[] = {{"stored", true},   {"passed", true}, {"kept", false},  {"early", false},
-                    {"aliased", true},  {"quiet", false}, {"called", false}, {"caller", false},
-                    {"ext", true},      {"take", false}};
+    } expected[] = {{"stored", true},  {"passed", true}, {"kept", false},   {"early", false},
+                    {"aliased", true}, {"quiet", false}, {"called", false}, {"caller", false},
+                    {"ext", true},     {"take", false}};
     (void)state;
     for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
         uint32_t flags = code->globals[global_named(code, expected[i].name)].flags;
@@ -471,10 +470,14 @@ static void garbage_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_and_sites),     cmocka_unit_test(switch_cases_and_blocks),
-        cmocka_unit_test(types_and_addresses), cmocka_unit_test(memory_accesses),
-        cmocka_unit_test(constants),           cmocka_unit_test(address_taken),
-        cmocka_unit_test(calls_and_signatures), cmocka_unit_test(places_and_variables),
+        cmocka_unit_test(nodes_and_sites),
+        cmocka_unit_test(switch_cases_and_blocks),
+        cmocka_unit_test(types_and_addresses),
+        cmocka_unit_test(memory_accesses),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(address_taken),
+        cmocka_unit_test(calls_and_signatures),
+        cmocka_unit_test(places_and_variables),
         cmocka_unit_test(garbage_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,8 @@ static char *names_of(const struct model *model, struct function_list list)
 
     for (uint32_t i = 0; i < list.count; i++) {
         const struct model_function *function = model_function(model, list.data[i]);
-        char *longer = xasprintf("%s%s%s@%u", text, i ? " " : "", function->name,
-                                 function->module.value);
+        char *longer =
+            xasprintf("%s%s%s@%u", text, i ? " " : "", function->name, function->module.value);
         free(text);
         text = longer;
     }
@@ -93,31 +93,32 @@ static bool is_root(const struct model *model, const char *name, enum root_reaso
 
 static void names_bind_as_linked(void **state)
 {
-    struct model *model = MODEL(
-        LINK,
-        "define i32 @main() {\n"
-        "  call void @s()\n  call void @w()\n  call void @v()\n  call void @e()\n"
-        "  call void @o()\n  call void @alias()\n  ret i32 0\n}\n"
-        "define internal void @s() {\n ret void\n}\n"
-        "define weak void @w() {\n ret void\n}\n"
-        "define weak void @v() {\n ret void\n}\n"
-        "define available_externally void @e() {\n ret void\n}\n"
-        "define linkonce_odr void @o() {\n ret void\n}\n"
-        "declare void @alias()\n",
-        "define void @s() {\n ret void\n}\n"
-        "define void @w() {\n ret void\n}\n"
-        "define weak void @v() {\n ret void\n}\n"
-        "define void @e() {\n ret void\n}\n"
-        "define linkonce_odr void @o() {\n ret void\n}\n"
-        "@alias = alias void (), ptr @real\n"
-        "define internal void @real() {\n ret void\n}\n"
-        "define void @caller() {\n  call void @o()\n  call void @s()\n  call void @w()\n ret void\n}\n");
+    struct model *model =
+        MODEL(LINK,
+              "define i32 @main() {\n"
+              "  call void @s()\n  call void @w()\n  call void @v()\n  call void @e()\n"
+              "  call void @o()\n  call void @alias()\n  ret i32 0\n}\n"
+              "define internal void @s() {\n ret void\n}\n"
+              "define weak void @w() {\n ret void\n}\n"
+              "define weak void @v() {\n ret void\n}\n"
+              "define available_externally void @e() {\n ret void\n}\n"
+              "define linkonce_odr void @o() {\n ret void\n}\n"
+              "declare void @alias()\n",
+              "define void @s() {\n ret void\n}\n"
+              "define void @w() {\n ret void\n}\n"
+              "define weak void @v() {\n ret void\n}\n"
+              "define void @e() {\n ret void\n}\n"
+              "define linkonce_odr void @o() {\n ret void\n}\n"
+              "@alias = alias void (), ptr @real\n"
+              "define internal void @real() {\n ret void\n}\n"
+              "define void @caller() {\n  call void @o()\n  call void @s()\n  call void @w()\n ret "
+              "void\n}\n");
 
     (void)state;
-    assert_callees(model, "main", 0, "s@0");         // its own comes first
-    assert_callees(model, "main", 1, "w@1");         // strong beats weak
-    assert_callees(model, "main", 2, "v@0 v@1");     // which copy was linked is not known
-    assert_callees(model, "main", 3, "e@0 e@1");     // the copy may have been inlined
+    assert_callees(model, "main", 0, "s@0");     // its own comes first
+    assert_callees(model, "main", 1, "w@1");     // strong beats weak
+    assert_callees(model, "main", 2, "v@0 v@1"); // which copy was linked is not known
+    assert_callees(model, "main", 3, "e@0 e@1"); // the copy may have been inlined
     assert_callees(model, "main", 4, "o@0 o@1");
     assert_callees(model, "main", 5, "real@1");
     assert_callees(model, "caller", 1, "s@1");
@@ -162,8 +163,9 @@ static void linked_copies_count(void **state)
 
 static void pointers_call_what_fits(void **state)
 {
-    struct model *model = MODEL(
-        LINK, "@table = global [5 x ptr] [ptr @none, ptr @one, ptr @two, ptr @real, ptr @far]\n"
+    struct model *model =
+        MODEL(LINK,
+              "@table = global [5 x ptr] [ptr @none, ptr @one, ptr @two, ptr @real, ptr @far]\n"
               "define i32 @main() {\n"
               "  %f = load ptr, ptr @table\n"
               "  call void %f()\n"
@@ -177,8 +179,8 @@ static void pointers_call_what_fits(void **state)
               "define internal void @two(i32 %a, ptr %p) {\n ret void\n}\n"
               "define internal void @real(double %d) {\n ret void\n}\n"
               "define internal void @untaken() {\n ret void\n}\n",
-        "define void @far(i32 %x) {\n  call void @untaken()\n ret void\n}\n"
-        "define internal void @untaken() {\n ret void\n}\n");
+              "define void @far(i32 %x) {\n  call void @untaken()\n ret void\n}\n"
+              "define internal void @untaken() {\n ret void\n}\n");
 
     (void)state;
     assert_callees(model, "main", 0, "none@0");
@@ -200,8 +202,7 @@ static void pointers_call_what_fits(void **state)
 static void libraries_call_back(void **state)
 {
     struct model *model = MODEL(
-        LINK "modelless\tlib.a\nundefined\tmalloc\nundefined\thook\n",
-        DECLARATIONS
+        LINK "modelless\tlib.a\nundefined\tmalloc\nundefined\thook\n", DECLARATIONS
         "@llvm.global_dtors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 "
         "1, ptr @late, ptr null }]\n"
         "define i32 @main(ptr %f) {\n"
@@ -285,14 +286,15 @@ static void handlers_threads_and_jumps(void **state)
                                "declare i32 @sigaction(i32, ptr, ptr)\n"
                                "declare i32 @atexit(ptr)\n"
                                "declare i32 @pthread_create(ptr, ptr, ptr, ptr)\n";
-    char *text = xasprintf("define i32 @main() {\n"
-                           "  %%a = call i32 @setjmp(ptr null)\n"
-                           "  %%b = call ptr @signal(i32 2, ptr @h)\n"
-                           "  %%c = call ptr @signal(i32 3, ptr inttoptr (i64 1 to ptr))\n"
-                           "  %%d = call i32 @pthread_create(ptr null, ptr null, ptr @t, ptr null)\n"
-                           "  %%e = call i32 @atexit(ptr @x)\n"
-                           "  ret i32 0\n}\n%s",
-                           rest);
+    char *text =
+        xasprintf("define i32 @main() {\n"
+                  "  %%a = call i32 @setjmp(ptr null)\n"
+                  "  %%b = call ptr @signal(i32 2, ptr @h)\n"
+                  "  %%c = call ptr @signal(i32 3, ptr inttoptr (i64 1 to ptr))\n"
+                  "  %%d = call i32 @pthread_create(ptr null, ptr null, ptr @t, ptr null)\n"
+                  "  %%e = call i32 @atexit(ptr @x)\n"
+                  "  ret i32 0\n}\n%s",
+                  rest);
     struct model *model = MODEL(LINK, text);
 
     (void)state;
@@ -320,24 +322,24 @@ static void handlers_threads_and_jumps(void **state)
 
 static void other_roots(void **state)
 {
-    struct model *model = MODEL(
-        LINK,
-        "module asm \"call in_asm\"\n"
-        "@llvm.used = appending global [1 x ptr] [ptr @kept], section \"llvm.metadata\"\n"
-        "@entry = global ptr @listed, section \".init_array.5\"\n"
-        "@fast = ifunc void (), ptr @choose\n"
-        "define i32 @main() {\n"
-        "  call void asm sideeffect \"jmp inlined\", \"\"()\n"
-        "  call void @fast()\n"
-        "  ret i32 0\n}\n"
-        "define internal ptr @choose() {\n  ret ptr @slow\n}\n"
-        "define internal void @slow() {\n ret void\n}\n"
-        "define internal void @kept() {\n ret void\n}\n"
-        "define internal void @listed() {\n ret void\n}\n"
-        "define internal void @inlined() {\n ret void\n}\n"
-        "define ptr @memcpy(ptr %a, ptr %b, i64 %n) {\n ret ptr %a\n}\n"
-        "define void @quiet() {\n ret void\n}\n",
-        "define void @in_asm() {\n ret void\n}\n");
+    struct model *model =
+        MODEL(LINK,
+              "module asm \"call in_asm\"\n"
+              "@llvm.used = appending global [1 x ptr] [ptr @kept], section \"llvm.metadata\"\n"
+              "@entry = global ptr @listed, section \".init_array.5\"\n"
+              "@fast = ifunc void (), ptr @choose\n"
+              "define i32 @main() {\n"
+              "  call void asm sideeffect \"jmp inlined\", \"\"()\n"
+              "  call void @fast()\n"
+              "  ret i32 0\n}\n"
+              "define internal ptr @choose() {\n  ret ptr @slow\n}\n"
+              "define internal void @slow() {\n ret void\n}\n"
+              "define internal void @kept() {\n ret void\n}\n"
+              "define internal void @listed() {\n ret void\n}\n"
+              "define internal void @inlined() {\n ret void\n}\n"
+              "define ptr @memcpy(ptr %a, ptr %b, i64 %n) {\n ret ptr %a\n}\n"
+              "define void @quiet() {\n ret void\n}\n",
+              "define void @in_asm() {\n ret void\n}\n");
 
     (void)state;
     assert_true(is_root(model, "kept", ROOT_USED));
@@ -372,9 +374,10 @@ static void library_table(void **state)
 
 static void callees_can_be_narrowed(void **state)
 {
-    struct model *model = MODEL(LINK, "@keep = global ptr @a\n"
-                                      "define i32 @main(ptr %f) {\n  call void %f()\n  ret i32 0\n}\n"
-                                      "define internal void @a() {\n ret void\n}\n");
+    struct model *model =
+        MODEL(LINK, "@keep = global ptr @a\n"
+                    "define i32 @main(ptr %f) {\n  call void %f()\n  ret i32 0\n}\n"
+                    "define internal void @a() {\n ret void\n}\n");
     struct callee_table table = {.callees_of_site = xcalloc(2, sizeof(uint32_t)),
                                  .callbacks_of_site = xcalloc(2, sizeof(uint32_t)),
                                  .set_start = xcalloc(2, sizeof(uint32_t)),
@@ -392,10 +395,14 @@ static void callees_can_be_narrowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_bind_as_linked),         cmocka_unit_test(linked_copies_count),
-        cmocka_unit_test(pointers_call_what_fits),      cmocka_unit_test(libraries_call_back),
-        cmocka_unit_test(unknown_code_may_do_anything), cmocka_unit_test(handlers_threads_and_jumps),
-        cmocka_unit_test(other_roots),                  cmocka_unit_test(library_table),
+        cmocka_unit_test(names_bind_as_linked),
+        cmocka_unit_test(linked_copies_count),
+        cmocka_unit_test(pointers_call_what_fits),
+        cmocka_unit_test(libraries_call_back),
+        cmocka_unit_test(unknown_code_may_do_anything),
+        cmocka_unit_test(handlers_threads_and_jumps),
+        cmocka_unit_test(other_roots),
+        cmocka_unit_test(library_table),
         cmocka_unit_test(callees_can_be_narrowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -333,8 +333,8 @@ static void cache_is_filled_and_checked(void **state)
     char name[64];
     for (int i = 0; i < 20; i++)
         snprintf(name + 2 * i, 3, "%02x", (unsigned char)id[i]);
-    char *file = xasprintf("%s/inquest/model/%s/%016llx", cache, name,
-                           (unsigned long long)module.module_id);
+    char *file =
+        xasprintf("%s/inquest/model/%s/%016llx", cache, name, (unsigned long long)module.module_id);
     struct file_bytes cached = FILE_BYTES_INIT;
     fixture_check(file_read(file, &cached));
     write_text_of(place.path, second);
@@ -372,10 +372,14 @@ static void cache_is_filled_and_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modules_are_loaded_lazily), cmocka_unit_test(debug_file_by_build_id),
-        cmocka_unit_test(not_ours),                  cmocka_unit_test(every_flipped_byte_is_found),
-        cmocka_unit_test(every_cut_is_found),        cmocka_unit_test(other_version_is_named),
-        cmocka_unit_test(false_headers_are_refused), cmocka_unit_test(cache_is_filled_and_checked),
+        cmocka_unit_test(modules_are_loaded_lazily),
+        cmocka_unit_test(debug_file_by_build_id),
+        cmocka_unit_test(not_ours),
+        cmocka_unit_test(every_flipped_byte_is_found),
+        cmocka_unit_test(every_cut_is_found),
+        cmocka_unit_test(other_version_is_named),
+        cmocka_unit_test(false_headers_are_refused),
+        cmocka_unit_test(cache_is_filled_and_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,9 +191,9 @@ static void test_find_command(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exit),     cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_signal),   cmocka_unit_test(test_children),
-        cmocka_unit_test(test_filter),   cmocka_unit_test(test_find_command),
+        cmocka_unit_test(test_exit),   cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_signal), cmocka_unit_test(test_children),
+        cmocka_unit_test(test_filter), cmocka_unit_test(test_find_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
