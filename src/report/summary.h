@@ -32,6 +32,7 @@ struct summary {
     const char *const *source_directories;
     size_t source_directory_count;
     bool verbose; // everything; text only, JSON always has it
+    bool quiet;   // no notes on what was skipped; text only
     bool color;
     bool ascii;            // no characters outside of ASCII
     struct budget *budget; // or NULL

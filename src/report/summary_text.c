@@ -483,7 +483,8 @@ struct error *summary_write_text(struct summary *summary, FILE *stream)
     errno = 0;
     write_header(&writer);
     write_threads(&writer);
-    write_warnings(&writer);
+    if (!summary->quiet)
+        write_warnings(&writer);
     if (summary->incomplete)
         fprintf(stream, "%s stopped: the time or memory allowed was used up\n", dots(&writer));
     sources_destroy(writer.sources);

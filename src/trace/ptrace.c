@@ -354,12 +354,13 @@ static struct error *tracer_exec_failure(struct tracer *tracer)
 static struct error *tracer_dispatch_gone(struct tracer *tracer, struct tracee *tracee,
                                           tracer_handler *handler, void *context)
 {
-    struct tracer_event event = {.kind = TRACER_GONE, .tracee = tracee, .status = tracee->status};
+    tracer->event =
+        (struct tracer_event){.kind = TRACER_GONE, .tracee = tracee, .status = tracee->status};
     struct error *err = NULL;
     if (tracee->pid == tracer->root && tracee->tid == tracee->pid && tracer->exec_error >= 0)
         err = tracer_exec_failure(tracer);
     if (!err)
-        err = handler(tracer, &event, context);
+        err = handler(tracer, &tracer->event, context);
     tracer_remove(tracer, tracee);
     return err;
 }
@@ -371,19 +372,20 @@ static struct error *tracer_dispatch(struct tracer *tracer, struct tracee *trace
     tracee_set_pending(tracer, tracee, false);
     if (!tracee->stopped)
         return tracer_dispatch_gone(tracer, tracee, handler, context);
-    struct tracer_event event = {
+    struct tracer_event *event = &tracer->event;
+    *event = (struct tracer_event){
         .tracee = tracee,
         .resume = tracee_default_resume(tracer, tracee),
     };
     struct error *err = NULL;
-    if (tracer_classify(tracer, tracee, &event))
-        err = handler(tracer, &event, context);
+    if (tracer_classify(tracer, tracee, event))
+        err = handler(tracer, event, context);
     /* tracee_step() may have moved it on to another event. */
     if (!err && !tracee->has_pending) {
         bool from_seccomp = status_event(tracee->status) == PTRACE_EVENT_SECCOMP;
-        if (from_seccomp && event.resume == TRACEE_SYSCALL)
+        if (from_seccomp && event->resume == TRACEE_SYSCALL)
             tracee->in_syscall = true;
-        tracee_resume(tracee, event.resume, event.signal);
+        tracee_resume(tracee, event->resume, event->signal);
     }
     return err;
 }
@@ -398,6 +400,7 @@ static struct error *tracer_dispatch_pending(struct tracer *tracer, tracer_handl
             if (tracee->has_pending && (!first || tracee->order < first->order))
                 first = tracee;
         }
+        assert(first);
         struct error *err = tracer_dispatch(tracer, first, handler, context);
         if (err)
             return err;
@@ -430,14 +433,14 @@ static struct error *tracer_poll(struct tracer *tracer, bool block, tracer_handl
     for (size_t i = 0; ready > 0 && !err && i < tracer->watched.length; i++) {
         if (tracer->watched.data[i].revents == 0)
             continue;
-        struct tracer_event event = {.kind = TRACER_INPUT,
-                                     .descriptor = tracer->watched.data[i].fd};
-        err = handler(tracer, &event, context);
+        tracer->event =
+            (struct tracer_event){.kind = TRACER_INPUT, .descriptor = tracer->watched.data[i].fd};
+        err = handler(tracer, &tracer->event, context);
     }
     if (!err && tracer_deadline_passed(tracer)) {
-        struct tracer_event event = {.kind = TRACER_TIMEOUT};
+        tracer->event = (struct tracer_event){.kind = TRACER_TIMEOUT};
         tracer->deadline_ns = 0;
-        err = handler(tracer, &event, context);
+        err = handler(tracer, &tracer->event, context);
     }
     return err;
 }

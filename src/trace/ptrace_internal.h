@@ -19,6 +19,7 @@ struct tracer {
     uint64_t order;
     size_t pending; /* how many tracees have an event that waits */
     bool finished;
+    struct tracer_event event; /* the one being handled */
     struct pollfd_vec watched;
     uint64_t deadline_ns; /* on CLOCK_MONOTONIC; 0: none */
     sigset_t old_mask;

@@ -105,7 +105,8 @@ struct error *tracer_find_command(const char *name, char **ret_path)
             *ret_path = no_cleanup_ptr(path);
             return NULL;
         }
-        if (errnum == EACCES)
+        /* A file that may not be executed; directories that may not be searched do not count. */
+        if (errnum == EACCES && access(path, F_OK) == 0)
             seen = EACCES;
         at += length;
         if (*at == '\0')

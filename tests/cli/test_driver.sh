@@ -123,7 +123,8 @@ has_section() { readelf -SW "$1" | grep -qF " $2 "; }
 # record FILE: the payload of its .inquest.link, after the frame has been checked.
 record() {
     local length hash=$((0xcbf29ce484222325)) byte
-    objcopy --dump-section .inquest.link="$work/section" "$1" "$work/copy"
+    rm -f "$work/section"
+    objcopy --dump-section .inquest.link="$work/section" "$1" "$work/copy" || fail "$1: no record"
     [ "$(head -c 8 "$work/section")" = INQUEST ] || fail "$1: no magic"
     [ "$(od -An -tu4 -j8 -N8 "$work/section" | xargs)" = "1 2" ] || fail "$1: version or kind"
     length=$(od -An -tu8 -j16 -N8 "$work/section" | xargs)

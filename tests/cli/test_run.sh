@@ -183,19 +183,20 @@ if command -v zstd >/dev/null; then
     in_stack "a compressed core" fault mode_segv main
 fi
 
-# --- gdb sees in our core what it sees in the kernel's ---
+# --- gdb sees in our core what it sees in the kernel's (of a process with the same stack) ---
 compared=0
-if [ -n "$have_gdb" ] && setarch -R true 2>/dev/null; then
+setarch=$(command -v setarch)
+if [ -n "$have_gdb" ] && "$setarch" -R true 2>/dev/null; then
     for mode in segv abort fpe overflow-handled threads; do
         rm -rf kernel core
         mkdir kernel
         (
             cd kernel && ulimit -S -c unlimited 2>/dev/null && cp ../victim . &&
-                setarch -R ./victim $mode >/dev/null 2>&1
+                env -i "$setarch" -R ./victim $mode >/dev/null 2>&1
         ) 2>/dev/null
         theirs=$(find kernel -name 'core*' | head -n 1)
         [ -n "$theirs" ] || break # cores are piped away here
-        (cd kernel && "$inquest" run -n --core ../core -- setarch -R ./victim $mode) >/dev/null 2>&1
+        (cd kernel && "$inquest" run -n --core ../core -- env -i "$setarch" -R ./victim $mode) >/dev/null 2>&1
         victim=kernel/victim
         siginfo='$_siginfo._sifields._sigfault'
         [ $mode != abort ] || siginfo='$_siginfo.si_signo' # the rest has a process id

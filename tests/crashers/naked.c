@@ -14,7 +14,6 @@ __attribute__((noinline, used)) static int target(int n)
 
 __attribute__((naked, noinline)) static int through(int n)
 {
-    (void)n;
     __asm__("jmp target");
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A large switch in a loop, with fall-through, a default in the middle, ranges and duplicates.
 // signal: SIGSEGV
-#include <stddef.h>
-
 static volatile int sink;
 
 __attribute__((noinline)) static int dispatch(const unsigned char *text, const int *table)
@@ -18,7 +16,7 @@ __attribute__((noinline)) static int dispatch(const unsigned char *text, const i
         case 'h':
             sum += 2; // fallthrough
         case 'i':
-            sum += table ? 1 : 3;
+            sum += table == 0 ? 1 : 3;
             break;
         default:
             sum -= 1;
@@ -36,5 +34,5 @@ __attribute__((noinline)) static int dispatch(const unsigned char *text, const i
 
 int main(void)
 {
-    return dispatch((const unsigned char *)"abzg1hi?agh7z", NULL);
+    return dispatch((const unsigned char *)"abzg1hi?agh7z", (const int *)16);
 }

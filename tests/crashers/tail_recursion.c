@@ -3,8 +3,8 @@
 // opt: -O2
 // truth: none
 // signal: SIGABRT
-// expect: stack finish main
-// expect: gap finish
+// expect: stack finish even main
+// expect: gap even
 #include <stdlib.h>
 
 static volatile unsigned long sink;

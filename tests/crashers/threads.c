@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several threads, each at a known place, when one of them fails.
 // ldflags: -lpthread
+// truth: none
 // signal: SIGSEGV
 // expect: stack fail_here third
 // expect: threads 3

@@ -11,7 +11,7 @@ static volatile int count;
 
 __attribute__((noinline)) static void release(int *value)
 {
-    if (++count == 2)
+    if (++count == 1)
         *(volatile int *)16 = *value;
 }
 

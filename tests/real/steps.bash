@@ -65,7 +65,10 @@ set_up_paths() {
 }
 
 cached_dsc() {
-    find "$cache/$name" -maxdepth 1 -name '*.dsc' 2>/dev/null | head -n 1
+    local file
+    for file in "$cache/$name"/*.dsc; do
+        [ ! -f "$file" ] || echo "$file"
+    done
 }
 
 # Downloads into directory $1. Where apt has no source entries yet,

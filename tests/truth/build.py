@@ -90,6 +90,9 @@ class Shipped:
         if not os.path.exists(stamp) or open(stamp).read() != want:
             if os.path.exists(stamp):
                 os.unlink(stamp)
+            for name in os.listdir(folder):
+                if name.endswith(".table") or name.startswith("steps-"):
+                    os.unlink(os.path.join(folder, name))
             self._ship()
             self._log()
             with open(stamp, "w") as file:

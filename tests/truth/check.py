@@ -151,6 +151,14 @@ def frame_problems(frame, function, activation):
     return problems
 
 
+def from_library(table, live, at):
+    """May a library have run this activation? Bodies that a header gives to the optimiser, and what
+    such a body instantiates."""
+    linkage = table.function(live[at].function).linkage
+    return linkage == "available" or linkage == "weak" and any(
+        table.function(a.function).linkage == "available" for a in live[at + 1:])
+
+
 def pair_frames(table, thread, stack):
     """[(frame, function, activation)] or a problem: the frames of the model, innermost first,
     against the live activations. What evidence may leave out: behind a gap, anything; bodies that
@@ -166,9 +174,7 @@ def pair_frames(table, thread, stack):
         while at < len(live):
             other = table.function(live[at].function)
             same = other is function or (other.name == function.name and other.linkage == "weak")
-            if same:
-                break
-            if not gap and other.linkage != "available":
+            if same or not gap and not from_library(table, live, at):
                 break
             at += 1
         if at == len(live):
@@ -178,7 +184,7 @@ def pair_frames(table, thread, stack):
             return None, f"frame '{frame.name}' where '{other.name}' is"
         pairs.append((frame, other, live[at]))
         at, gap = at + 1, frame.gap
-    rest = [a for a in live[at:] if table.function(a.function).linkage != "available"]
+    rest = [live[i] for i in range(at, len(live)) if not from_library(table, live, i)]
     if rest and thread.whole and not gap:
         return None, f"'{table.function(rest[0].function).name}' is missing at the outer end"
     if not frames and live and thread.whole:
@@ -204,6 +210,7 @@ def coverage_window(table, evidence, first):
     """Log positions [low, high) at which the coverage bits can be true: (low, high, why low, why
     high)."""
     low, high, why_low, why_high = 0, ABSENT, "", ""
+    first, sure = first
     for ident, bits in evidence.coverage.items():
         if ident not in table.by_id:
             continue
@@ -219,7 +226,8 @@ def coverage_window(table, evidence, first):
                 continue  # another module's copy may be the one that ran
             if truth == "y" and called >= low:
                 low, why_low = called + 1, f"'{function.name}' node {node} is told as called"
-            if truth == "n" and called < high and function.linkage != "available":
+            called = sure.get((k << 16 | function.index, node), ABSENT)
+            if truth == "n" and called < high:
                 high, why_high = called + 1, f"'{function.name}' node {node} is told as not called"
     return low, high, why_low, why_high
 

@@ -124,7 +124,7 @@ def final_problems(table, evidence, log):
         raise Unusable("nothing was active when the logging build ended")
     tried = [check.stack_problems(table, evidence.crashed, s) for s in stacks]
     problems = min(tried, key=len)
-    window = check.coverage_window(table, evidence, log.first_calls())
+    window = check.coverage_window(table, evidence, log.first_calls(table))
     return problems + check.coverage_problems(window, log.length)
 
 
@@ -287,7 +287,7 @@ class Pending:
 
 def window_problems(shipped, log, positions, cores):
     """cores: [(stop, evidence)]. Yields (stop, evidence, problems)."""
-    first = log.first_calls()
+    first = log.first_calls(shipped.table)
     replay = Replay(log)
     waiting = []
     for stop, evidence in cores:

@@ -21,8 +21,11 @@ class Log:
             self.words = array.array("I")
             self.words.frombytes(file.read(8 * self.length))
 
-    def first_calls(self):
-        """{(function number, node): index of the first record of that call}."""
+    def first_calls(self, table):
+        """({(function number, node): index of the first record of that call}, the same without what
+        was called from a body that a library may have run in its stead)."""
+        if any(f.linkage == "available" for _, functions in table.modules for f in functions):
+            return self._first_sure_calls(table)
         first, function = {}, {}
         words = self.words
         for i in range(self.length):
@@ -32,7 +35,22 @@ class Log:
                 function[words[2 * i]] = event & 0x1FFFFFFF
             elif kind == CALL:
                 first.setdefault((function[words[2 * i]], event & 0x1FFFFFFF), i)
-        return first
+        return first, first
+
+    def _first_sure_calls(self, table):
+        first, sure, replay, words = {}, {}, Replay(self), self.words
+        for i in range(self.length):
+            replay.step()
+            event = words[2 * i + 1]
+            activation = replay.live.get(words[2 * i])
+            if event >> 29 != CALL or activation is None:
+                continue
+            key = (activation.function, event & 0x1FFFFFFF)
+            first.setdefault(key, i)
+            if key not in sure and not any(table.function(a.function).linkage == "available"
+                                           for a in replay.stacks[activation.thread]):
+                sure[key] = i
+        return first, sure
 
 
 class Activation:

@@ -162,9 +162,13 @@ CallInst *add(IRBuilder<> &builder, FunctionCallee callee, ArrayRef<Value *> arg
     return call;
 }
 
+// Null where nothing may stand: between a call that must be a tail call and its return.
 Instruction *startOf(const Node &node)
 {
     BasicBlock *block = node.first->getParent();
+    auto *before = dyn_cast_or_null<CallInst>(node.first->getPrevNode());
+    if (before && before->isMustTailCall())
+        return nullptr;
     if (&block->front() != node.first)
         return node.first;
     BasicBlock::iterator at = block->getFirstInsertionPt();

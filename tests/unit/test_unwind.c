@@ -467,10 +467,10 @@ static void test_gcore(void **state)
 }
 
 /*
- * In a stub of the procedure linkage table: the state just after the call, made from that of the
- * function that the stub goes to. lld writes no call frame information for it.
+ * In an entry of the procedure linkage table: the state just after the call, made from that of the
+ * function that the entry goes to. lld writes no call frame information for it.
  */
-static void check_linkage_stub(const char *flags)
+static void check_linkage_entry(const char *flags)
 {
     struct crash crash;
     struct unwind_stack stack;
@@ -499,12 +499,12 @@ static void check_linkage_stub(const char *flags)
     crash_deinit(&crash);
 }
 
-static void test_linkage_stubs(void **state)
+static void test_linkage_entries(void **state)
 {
     (void)state;
-    check_linkage_stub("-O1 -fno-builtin");
+    check_linkage_entry("-O1 -fno-builtin");
     if (system("command -v ld.lld-19 >/dev/null 2>&1 || command -v ld.lld >/dev/null 2>&1") == 0)
-        check_linkage_stub("-O1 -fno-builtin -fuse-ld=lld -Wl,-z,lazy");
+        check_linkage_entry("-O1 -fno-builtin -fuse-ld=lld -Wl,-z,lazy");
 }
 
 int main(void)
@@ -522,7 +522,7 @@ int main(void)
         cmocka_unit_test(test_dump_filters),
         cmocka_unit_test(test_separate_debug_files),
         cmocka_unit_test(test_gcore),
-        cmocka_unit_test(test_linkage_stubs),
+        cmocka_unit_test(test_linkage_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
