@@ -33,7 +33,7 @@ enum evidence_truth {
 // A function of a model. `module_id` 0: not in any model (library code, or code without a model).
 struct evidence_function {
     uint64_t module_id;
-    uint32_t index; // in its module
+    uint32_t index;   // in its module
     const char *name; // never NULL; "??" where nothing is known
 };
 
@@ -60,12 +60,12 @@ struct evidence_path {
 };
 
 enum evidence_record {
-    EVIDENCE_RECORD_NONE,      // the function keeps none (level, or nothing to keep)
-    EVIDENCE_RECORD_VALID,     // paths and calls
-    EVIDENCE_RECORD_CALLS,     // valid, but paths were switched off for this function
-    EVIDENCE_RECORD_UNTOLD,    // where the record is cannot be told at this address
-    EVIDENCE_RECORD_UNREADY,   // not initialised yet, or already left
-    EVIDENCE_RECORD_CORRUPT,   // overwritten: cookie right but contents out of range, or cookie wrong
+    EVIDENCE_RECORD_NONE,    // the function keeps none (level, or nothing to keep)
+    EVIDENCE_RECORD_VALID,   // paths and calls
+    EVIDENCE_RECORD_CALLS,   // valid, but paths were switched off for this function
+    EVIDENCE_RECORD_UNTOLD,  // where the record is cannot be told at this address
+    EVIDENCE_RECORD_UNREADY, // not initialised yet, or already left
+    EVIDENCE_RECORD_CORRUPT, // overwritten: cookie right but contents out of range, or cookie wrong
 };
 
 enum evidence_frame_kind {
@@ -86,7 +86,8 @@ struct evidence_frame {
     struct evidence_place place;
     // Nodes where control may stand; the truth is among them. One: exact.
     struct evidence_nodes candidates;
-    const char *candidates_from; // "pending", "discriminator", "line", "call", ...: how it was found
+    const char
+        *candidates_from; // "pending", "discriminator", "line", "call", ...: how it was found
 
     enum evidence_record record;
     const char *record_note; // one sentence where record is CORRUPT or UNTOLD, else NULL
@@ -107,17 +108,18 @@ struct evidence_frame {
 
 struct evidence_thread {
     int64_t tid;
-    bool crashed; // took the signal
+    bool crashed;                        // took the signal
     const struct evidence_frame *frames; // innermost first
     uint32_t frame_count;
-    const char *end;      // why the stack ends there, in words
-    bool whole;           // ends at the thread's first function
+    const char *end; // why the stack ends there, in words
+    bool whole;      // ends at the thread's first function
 };
 
 // Coverage bytes of one module: by call site, numbered through all its functions.
 struct evidence_coverage {
     uint64_t module_id;
-    const uint8_t *sites; // enum evidence_truth: was this call about to be entered in the run, ever?
+    const uint8_t
+        *sites; // enum evidence_truth: was this call about to be entered in the run, ever?
     uint32_t site_count;
 };
 
@@ -138,8 +140,8 @@ struct evidence_signal {
 
 struct evidence {
     struct arena arena;
-    const char *source; // the core's or report's file name, for messages
-    const char *kind;   // "core", "backtrace", "log", "hand"
+    const char *source;  // the core's or report's file name, for messages
+    const char *kind;    // "core", "backtrace", "log", "hand"
     const char *command; // command line of the process, or NULL
     int64_t pid;
     struct evidence_signal signal;

@@ -19,8 +19,8 @@ static void strip_calls(LLVMValueRef function, const unsigned kinds[STRIPPED])
             if (!split_is_call(i))
                 continue;
             for (int k = 0; k < STRIPPED; k++)
-                LLVMRemoveCallSiteEnumAttribute(
-                    i, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kinds[k]);
+                LLVMRemoveCallSiteEnumAttribute(i, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                                kinds[k]);
         }
 }
 

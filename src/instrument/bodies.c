@@ -21,8 +21,7 @@ MAP_DEFINE_U64(value_map, LLVMValueRef);
 static bool asm_defines_label(const char *text, size_t length)
 {
     for (size_t i = 1; i < length; i++)
-        if (text[i] == ':' && text[i - 1] != '{' &&
-            !(text[i - 1] >= '0' && text[i - 1] <= '9'))
+        if (text[i] == ':' && text[i - 1] != '{' && !(text[i - 1] >= '0' && text[i - 1] <= '9'))
             return true;
     return false;
 }
@@ -131,8 +130,8 @@ static void remap_phi(const struct value_map *map, LLVMValueRef phi, LLVMValueRe
 {
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
         LLVMValueRef value = mapped(map, LLVMGetIncomingValue(phi, k));
-        LLVMBasicBlockRef from = LLVMValueAsBasicBlock(
-            mapped(map, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(phi, k))));
+        LLVMBasicBlockRef from =
+            LLVMValueAsBasicBlock(mapped(map, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(phi, k))));
 
         LLVMAddIncoming(clone, &value, &from, 1);
     }
@@ -163,8 +162,8 @@ static void choose_body(const struct instrumented_module *module,
     LLVMValueRef index = instrument_i64(module, function->index);
 
     LLVMPositionBuilderAtEnd(module->builder, entry);
-    LLVMValueRef address = LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->flags,
-                                                 &index, 1, "");
+    LLVMValueRef address =
+        LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->flags, &index, 1, "");
     LLVMValueRef flag = LLVMBuildLoad2(module->builder, module->type_i8, address, "");
     LLVMValueRef on = LLVMBuildICmp(module->builder, LLVMIntNE, flag,
                                     LLVMConstInt(module->type_i8, 0, false), "");
@@ -193,8 +192,7 @@ void bodies_clone(struct instrumented_module *module, struct instrumented_functi
     for (uint32_t b = 0; b < count; b++)
         remap_block(blocks[b], &map);
     function->body_entry = blocks[0];
-    function->plain_entry =
-        LLVMValueAsBasicBlock(mapped(&map, LLVMBasicBlockAsValue(blocks[0])));
+    function->plain_entry = LLVMValueAsBasicBlock(mapped(&map, LLVMBasicBlockAsValue(blocks[0])));
     function->plain_calls =
         xmalloc_array(function->split.site_count + 1u, sizeof(*function->plain_calls));
     for (uint32_t s = 0; s < function->split.site_count; s++)

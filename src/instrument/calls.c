@@ -29,9 +29,9 @@ static void cover(const struct instrumented_module *module,
             LLVMBuildStore(module->builder, one,
                            record_address(module, function, function->frame.calls + chain.byte));
     }
-    LLVMBuildStore(module->builder, one,
-                   LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->coverage, &index,
-                                         1, ""));
+    LLVMBuildStore(
+        module->builder, one,
+        LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->coverage, &index, 1, ""));
     LLVMSetCurrentDebugLocation2(module->builder, NULL);
 }
 

@@ -49,8 +49,8 @@ static LLVMValueRef flag_bytes(const struct instrumented_module *module)
     bytes[0] = LLVMConstInt(module->type_i8, 0, false);
     for (uint32_t f = 0; f < module->function_count; f++)
         bytes[f] = LLVMConstInt(module->type_i8, LAYOUT_FLAG_PATHS, false);
-    LLVMValueRef array = LLVMConstArray2(
-        module->type_i8, bytes, module->function_count ? module->function_count : 1);
+    LLVMValueRef array = LLVMConstArray2(module->type_i8, bytes,
+                                         module->function_count ? module->function_count : 1);
     free(bytes);
     return array;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Gives every instruction that has a location the discriminator (node + 1), so that a row of the
- * line table names its node whatever was inlined, moved or duplicated. No code changes. Numbers past
- * the nodes name edges (paths.c). Where the
- * optimiser merges locations the discriminator goes, which readers take for "not told".
+ * line table names its node whatever was inlined, moved or duplicated. No code changes. Numbers
+ * past the nodes name edges (paths.c). Where the optimiser merges locations the discriminator goes,
+ * which readers take for "not told".
  */
 #include "instrument/instrument.h"
 

@@ -49,8 +49,9 @@ struct instrumented_function {
     // Set while the function is being instrumented.
     LLVMValueRef record;       // the alloca, or NULL
     LLVMValueRef sum_register; // a copy of the sum that the optimiser may keep in a register
-    LLVMValueRef *plain_calls; // by site: the call in the other body, or NULL when there is one body
-    uint8_t *tail_sites;           // by site: a tail call to be kept; NULL: none
+    LLVMValueRef
+        *plain_calls;    // by site: the call in the other body, or NULL when there is one body
+    uint8_t *tail_sites; // by site: a tail call to be kept; NULL: none
     LLVMBasicBlockRef plain_entry; // first block of the other body, or NULL
     LLVMBasicBlockRef body_entry;  // first block of the recording body
 };

@@ -22,12 +22,14 @@ static bool wanted(const struct instrumented_module *module, LLVMValueRef f)
     size_t length;
 
     // `no_profile_instrument_function` and `naked`, of the attributes of C
-    if (has_attribute(f, "noprofile") || has_attribute(f, "skipprofile") || has_attribute(f, "naked"))
+    if (has_attribute(f, "noprofile") || has_attribute(f, "skipprofile") ||
+        has_attribute(f, "naked"))
         return false;
     return instrument_options_wants(&module->options, LLVMGetValueName2(f, &length));
 }
 
-// Is it called by name in its own module (or will more be known to it, with -flto), and not kept out?
+// Is it called by name in its own module (or will more be known to it, with -flto), and not kept
+// out?
 static bool may_be_inlined(const struct instrumented_module *module, LLVMValueRef f)
 {
     static const char lto[] = "ThinLTO", split_lto[] = "EnableSplitLTOUnit";
@@ -58,12 +60,12 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
         function->level = SECTION_LEVEL_NONE;
     if (!function->subprogram)
         function->flags |= SECTION_FUNCTION_NO_RECORD;
-    function->numbers = path_numbering_create(&function->split.graph,
-                                              function->level != SECTION_LEVEL_FULL);
+    function->numbers =
+        path_numbering_create(&function->split.graph, function->level != SECTION_LEVEL_FULL);
     bool tunable = module->options.tunable && bodies_can_clone(function);
     if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
-        function->shape = path_shape(function->numbers, function->split.site_count,
-                                     function->level, tunable);
+        function->shape =
+            path_shape(function->numbers, function->split.site_count, function->level, tunable);
     // a second body only where it would differ
     if (tunable && function->shape.has_sum)
         function->flags |= SECTION_FUNCTION_TUNABLE;

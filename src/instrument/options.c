@@ -80,8 +80,7 @@ bool instrument_options_init(struct instrument_options *options, const char *tex
     while (text && *text) {
         size_t length = strcspn(text, ":");
         const char *equals = memchr(text, '=', length);
-        char *value =
-            equals ? decode(equals + 1, length - (size_t)(equals + 1 - text)) : NULL;
+        char *value = equals ? decode(equals + 1, length - (size_t)(equals + 1 - text)) : NULL;
 
         if (!value || !set(options, text, (size_t)(equals - text), value)) {
             *problem = text;

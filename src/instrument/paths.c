@@ -27,9 +27,8 @@ static LLVMValueRef load_sum(const struct path_context *context)
 
     if (function->sum_register)
         return LLVMBuildLoad2(module->builder, module->type_i64, function->sum_register, "");
-    LLVMValueRef sum =
-        LLVMBuildLoad2(module->builder, module->type_i64,
-                       record_address(module, function, function->frame.sum), "");
+    LLVMValueRef sum = LLVMBuildLoad2(module->builder, module->type_i64,
+                                      record_address(module, function, function->frame.sum), "");
     LLVMSetVolatile(sum, true);
     return sum;
 }
@@ -206,9 +205,9 @@ static LLVMMetadataRef edge_location(const struct path_context *context, uint32_
     const struct split *split = &context->function->split;
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(split->nodes[node].last);
 
-    return location ? discriminators_locate(context->module, location,
-                                            split->graph.node_count + edge)
-                    : NULL;
+    return location
+               ? discriminators_locate(context->module, location, split->graph.node_count + edge)
+               : NULL;
 }
 
 // A call that returns twice: the path ends before it, so that each return starts a new one without
@@ -266,8 +265,8 @@ static void shared_target(const struct path_context *context, uint32_t target)
                 sources[count++] = split->nodes[n].block;
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(sources[0]);
     if (LLVMGetInstructionOpcode(terminator) == LLVMIndirectBr)
-        position = split_edges(context->module, context->function->function, block, sources, count,
-                               NULL);
+        position =
+            split_edges(context->module, context->function->function, block, sources, count, NULL);
     else
         position = first_insertion_point(block);
     free(sources);

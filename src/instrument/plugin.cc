@@ -9,7 +9,8 @@
 
 extern "C" bool instrument_module(LLVMModuleRef module);
 
-namespace {
+namespace
+{
 
 struct InquestPass : llvm::PassInfoMixin<InquestPass> {
     llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
@@ -17,7 +18,10 @@ struct InquestPass : llvm::PassInfoMixin<InquestPass> {
         return instrument_module(llvm::wrap(&module)) ? llvm::PreservedAnalyses::none()
                                                       : llvm::PreservedAnalyses::all();
     }
-    static bool isRequired() { return true; } // -O0 and optnone functions too
+    static bool isRequired()
+    {
+        return true;
+    } // -O0 and optnone functions too
 };
 
 void registerPass(llvm::PassBuilder &builder)
@@ -30,7 +34,8 @@ void registerPass(llvm::PassBuilder &builder)
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo llvmGetPassPluginInfo()
+extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo()
 {
     return {LLVM_PLUGIN_API_VERSION, "inquest", "1", registerPass};
 }

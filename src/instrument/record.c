@@ -38,8 +38,7 @@ LLVMValueRef record_address(const struct instrumented_module *module,
 }
 
 void record_store(const struct instrumented_module *module,
-                  const struct instrumented_function *function, uint32_t offset,
-                  LLVMValueRef value)
+                  const struct instrumented_function *function, uint32_t offset, LLVMValueRef value)
 {
     LLVMValueRef store =
         LLVMBuildStore(module->builder, value, record_address(module, function, offset));
@@ -60,8 +59,8 @@ static void escape(const struct instrumented_module *module,
                    const struct instrumented_function *function, LLVMTypeRef slot)
 {
     static const char constraint[] = "=*m";
-    LLVMTypeRef type = LLVMFunctionType(module->type_void, (LLVMTypeRef *)&module->type_ptr, 1,
-                                        false);
+    LLVMTypeRef type =
+        LLVMFunctionType(module->type_void, (LLVMTypeRef *)&module->type_ptr, 1, false);
     LLVMValueRef code = LLVMGetInlineAsm(type, "", 0, constraint, sizeof(constraint) - 1, true,
                                          false, LLVMInlineAsmDialectATT, false);
     LLVMValueRef argument = function->record;
@@ -78,8 +77,8 @@ struct member {
     uint64_t bits;
 };
 
-static LLVMMetadataRef array_type(const struct instrumented_module *module,
-                                  LLVMMetadataRef element, uint64_t bits, uint32_t count)
+static LLVMMetadataRef array_type(const struct instrumented_module *module, LLVMMetadataRef element,
+                                  uint64_t bits, uint32_t count)
 {
     LLVMMetadataRef range = LLVMDIBuilderGetOrCreateSubrange(module->debug, 0, count);
 
@@ -94,10 +93,10 @@ static LLVMMetadataRef record_type(const struct instrumented_module *module,
     enum { ENCODING_UNSIGNED = 7, ENCODING_BOOLEAN = 2 };
     const struct layout_shape *shape = &function->shape;
     const struct layout_frame *frame = &function->frame;
-    LLVMMetadataRef u32 = LLVMDIBuilderCreateBasicType(module->debug, "unsigned int", 12, 32,
-                                                       ENCODING_UNSIGNED, 0);
-    LLVMMetadataRef u64 = LLVMDIBuilderCreateBasicType(module->debug, "unsigned long", 13, 64,
-                                                       ENCODING_UNSIGNED, 0);
+    LLVMMetadataRef u32 =
+        LLVMDIBuilderCreateBasicType(module->debug, "unsigned int", 12, 32, ENCODING_UNSIGNED, 0);
+    LLVMMetadataRef u64 =
+        LLVMDIBuilderCreateBasicType(module->debug, "unsigned long", 13, 64, ENCODING_UNSIGNED, 0);
     LLVMMetadataRef flag =
         LLVMDIBuilderCreateBasicType(module->debug, "_Bool", 5, 8, ENCODING_BOOLEAN, 0);
     LLVMMetadataRef file = LLVMDIScopeGetFile(function->subprogram);
@@ -124,10 +123,9 @@ static LLVMMetadataRef record_type(const struct instrumented_module *module,
         types[m] = LLVMDIBuilderCreateMemberType(
             module->debug, function->subprogram, members[m].name, strlen(members[m].name), file, 0,
             members[m].bits, 8, 8ull * members[m].offset, LLVMDIFlagZero, members[m].type);
-    return LLVMDIBuilderCreateStructType(module->debug, function->subprogram, LAYOUT_FRAME_VARIABLE,
-                                         strlen(LAYOUT_FRAME_VARIABLE), file, 0,
-                                         8ull * frame->size, 64, LLVMDIFlagArtificial, NULL, types,
-                                         count, 0, NULL, "", 0);
+    return LLVMDIBuilderCreateStructType(
+        module->debug, function->subprogram, LAYOUT_FRAME_VARIABLE, strlen(LAYOUT_FRAME_VARIABLE),
+        file, 0, 8ull * frame->size, 64, LLVMDIFlagArtificial, NULL, types, count, 0, NULL, "", 0);
 }
 
 static void declare(const struct instrumented_module *module,
@@ -138,12 +136,12 @@ static void declare(const struct instrumented_module *module,
         module->debug, function->subprogram, LAYOUT_FRAME_VARIABLE, strlen(LAYOUT_FRAME_VARIABLE),
         LLVMDIScopeGetFile(function->subprogram), line, record_type(module, function), true,
         LLVMDIFlagArtificial, 64);
-    LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(module->context, line, 0,
-                                                                function->subprogram, NULL);
+    LLVMMetadataRef location =
+        LLVMDIBuilderCreateDebugLocation(module->context, line, 0, function->subprogram, NULL);
 
-    LLVMDIBuilderInsertDeclareRecordBefore(
-        module->debug, function->record, variable,
-        LLVMDIBuilderCreateExpression(module->debug, NULL, 0), location, before);
+    LLVMDIBuilderInsertDeclareRecordBefore(module->debug, function->record, variable,
+                                           LLVMDIBuilderCreateExpression(module->debug, NULL, 0),
+                                           location, before);
 }
 
 static void clear_calls(const struct instrumented_module *module,
@@ -180,9 +178,9 @@ static void initialize(const struct instrumented_module *module,
         record_store(module, function, frame->sum, start);
     }
     // the cookie, and 0 for the pending site beside it
-    record_store(module, function, frame->cookie,
-                 instrument_i64(module,
-                                layout_cookie(module->module_id, function->index, recording)));
+    record_store(
+        module, function, frame->cookie,
+        instrument_i64(module, layout_cookie(module->module_id, function->index, recording)));
 }
 
 static LLVMValueRef first_after_allocas(LLVMBasicBlockRef block)

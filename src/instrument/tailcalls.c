@@ -3,10 +3,10 @@
  * Tail calls in recursive cycles stay tail calls.
  *
  * The record is known elsewhere, as far as the optimiser can tell, so that no call becomes a tail
- * call and every frame stays, which is what evidence wants. Where functions call each other in a cycle by tail
- * calls, that would turn a loop into a stack overflow: there the frame is given up before the call,
- * and the stack has a gap. Cycles are looked for within the module, with all indirect calls taken
- * together as one function that calls everything whose address is taken.
+ * call and every frame stays, which is what evidence wants. Where functions call each other in a
+ * cycle by tail calls, that would turn a loop into a stack overflow: there the frame is given up
+ * before the call, and the stack has a gap. Cycles are looked for within the module, with all
+ * indirect calls taken together as one function that calls everything whose address is taken.
  *
  * tailcalls_find() looks at the function as the front end made it. tailcalls_apply() runs last: it
  * turns `call, ..., jump to the common return` into `call, return`.

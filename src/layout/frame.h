@@ -31,12 +31,12 @@
 
 #include <stdint.h>
 
-#define LAYOUT_VERSION 1u
-#define LAYOUT_FRAME_VARIABLE "__inquest_frame"
+#define LAYOUT_VERSION            1u
+#define LAYOUT_FRAME_VARIABLE     "__inquest_frame"
 #define LAYOUT_DESCRIPTOR_SECTION "inquest_desc"
-#define LAYOUT_COVERAGE_SECTION "inquest_cov"
-#define LAYOUT_FLAGS_SECTION "inquest_flags"
-#define LAYOUT_RING_SLOTS 16u
+#define LAYOUT_COVERAGE_SECTION   "inquest_cov"
+#define LAYOUT_FLAGS_SECTION      "inquest_flags"
+#define LAYOUT_RING_SLOTS         16u
 
 // A global of this name followed by 16 hex digits of the module id stands in each compile unit's
 // DWARF; it ties the unit to its bitcode.

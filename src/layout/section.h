@@ -17,17 +17,17 @@
 
 #include <stdint.h>
 
-#define SECTION_MODEL ".inquest.model"
-#define SECTION_LINK ".inquest.link"
-#define SECTION_MAGIC "INQUEST\n" // 8 bytes, no terminator
+#define SECTION_MODEL   ".inquest.model"
+#define SECTION_LINK    ".inquest.link"
+#define SECTION_MAGIC   "INQUEST\n" // 8 bytes, no terminator
 #define SECTION_VERSION 1u
-#define SECTION_ALIGN 8u
+#define SECTION_ALIGN   8u
 
 enum section_kind {
     // payload: struct section_module, function_count times struct section_function, then the
     // zstd-compressed bitcode
     SECTION_KIND_MODULE = 1,
-    SECTION_KIND_LINK = 2,   // payload: UTF-8 lines, see docs/formats/sections.md
+    SECTION_KIND_LINK = 2, // payload: UTF-8 lines, see docs/formats/sections.md
 };
 
 struct section_header {
@@ -54,8 +54,8 @@ enum section_module_flag {
 struct section_module {
     uint64_t module_id; // hash64() of the bitcode: names the module everywhere
     uint64_t bitcode_length;
-    uint32_t level; // enum section_level
-    uint32_t flags; // enum section_module_flag
+    uint32_t level;          // enum section_level
+    uint32_t flags;          // enum section_module_flag
     uint32_t function_count; // functions with a body in the bitcode
     uint32_t site_count;     // call sites in all of them
 };

@@ -108,14 +108,18 @@ static size_t block_align(size_t size)
     return (size + BLOCK_ALIGNMENT - 1) & ~(size_t)(BLOCK_ALIGNMENT - 1);
 }
 
+static const void *block_at(const struct block_header *header, uint64_t offset)
+{
+    return (const unsigned char *)header + offset;
+}
+
 // Points the table heads into the block.
 static struct code *code_of_block(const struct block_header *header, bool mapped)
 {
-    const unsigned char *base = (const unsigned char *)header;
     struct code *code = xcalloc(1, sizeof(*code));
 
 #define X(name, type)                                                                              \
-    code->name = (const type *)(const void *)(base + header->tables[TABLE_##name].offset);         \
+    code->name = block_at(header, header->tables[TABLE_##name].offset);                            \
     code->name##_count = (uint32_t)header->tables[TABLE_##name].count;
     CODE_TABLES(X)
 #undef X
@@ -172,7 +176,8 @@ struct error *code_write(const struct code *code, const char *path)
 
 static struct error *block_check(const char *path, const struct file_bytes *bytes)
 {
-    const struct block_header *header = (const struct block_header *)(const void *)bytes->data;
+    const void *data = bytes->data;
+    const struct block_header *header = data;
 
     if (bytes->size < sizeof(*header) || memcmp(header->magic, BLOCK_MAGIC, 8) != 0)
         return error_create_file(ERROR_FORMAT, path, "not a cached module");
@@ -202,7 +207,8 @@ struct error *code_read(const char *path, struct code **ret)
         file_bytes_deinit(&bytes);
         return err;
     }
-    *ret = code_of_block((const struct block_header *)(const void *)bytes.data, bytes.mapped);
+    const void *data = bytes.data;
+    *ret = code_of_block(data, bytes.mapped);
     return NULL;
 }
 

@@ -2,15 +2,17 @@
 /*
  * Requires: a graph whose node 0 is the entry. Keeps: the graph is only read.
  *
- * The steps, in order: depth-first search (retreating edges, reverse post-order), loops to collapse,
- * numbering edges between units, path counts with extra cuts, edge values, a spanning tree of the
- * edges thought hot, potentials. After T. Ball and J. Larus, "Efficient path profiling" (MICRO'96),
- * sections 3.1 to 3.4; differences: starts are shared by all cut edges with the same target, and
- * the edge from exit back to entry is not in the tree, since the reader can add potentials.
+ * The steps, in order: depth-first search (retreating edges, reverse post-order), loops to
+ * collapse, numbering edges between units, path counts with extra cuts, edge values, a spanning
+ * tree of the edges thought hot, potentials. After T. Ball and J. Larus, "Efficient path profiling"
+ * (MICRO'96), sections 3.1 to 3.4; differences: starts are shared by all cut edges with the same
+ * target, and the edge from exit back to entry is not in the tree, since the reader can add
+ * potentials.
  *
  * A value sum S along a path from the start to u and the chord sum C that the program keeps are
- * related by S = C + potential(u) - potential(start). Out-edges of a unit have ascending values that
- * begin with 0, so the unfinished path at u with value sum S is a prefix of the finished path S.
+ * related by S = C + potential(u) - potential(start). Out-edges of a unit have ascending values
+ * that begin with 0, so the unfinished path at u with value sum S is a prefix of the finished path
+ * S.
  */
 #include "program/path_number.h"
 
@@ -22,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
+#define NONE       UINT32_MAX
 #define PATH_LIMIT (1ull << 62)
 
 // An edge of the numbering graph. `from` and `to` are units (header nodes), or START / EXIT.
@@ -299,7 +301,8 @@ static void cut_edges(struct path_numbering *numbers)
             if (!numbers->reachable[n] || (graph->node_flags[n] & PATH_NODE_RETURNS_TWICE) ||
                 (graph->edge_flags[e] & PATH_EDGE_SHARED))
                 numbers->cut[e] = 1;
-            if (numbers->unit[n] == numbers->unit[graph->successor[e]] && numbers->is_loop[numbers->unit[n]])
+            if (numbers->unit[n] == numbers->unit[graph->successor[e]] &&
+                numbers->is_loop[numbers->unit[n]])
                 numbers->cut[e] = 0;
         }
 }
@@ -801,8 +804,8 @@ static bool follow(const struct path_numbering *numbers, uint64_t rest, uint32_t
 bool path_numbering_decode_ring(const struct path_numbering *numbers, uint64_t sum,
                                 struct path *out)
 {
-    uint64_t value = sum + numbers->potential[unit_exit(numbers)] -
-                     numbers->potential[unit_start(numbers)];
+    uint64_t value =
+        sum + numbers->potential[unit_exit(numbers)] - numbers->potential[unit_start(numbers)];
 
     return follow(numbers, value, NONE, out);
 }
@@ -812,8 +815,8 @@ bool path_numbering_decode(const struct path_numbering *numbers, uint64_t sum, u
 {
     if (node >= numbers->node_count || !numbers->reachable[node])
         return false;
-    uint64_t value = sum + numbers->potential[numbers->unit[node]] -
-                     numbers->potential[unit_start(numbers)];
+    uint64_t value =
+        sum + numbers->potential[numbers->unit[node]] - numbers->potential[unit_start(numbers)];
 
     return follow(numbers, value, numbers->unit[node], out);
 }

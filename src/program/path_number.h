@@ -51,7 +51,7 @@ struct path_graph {
 // Edge `index` is the position in graph.successor. A parallel edge has the action of the first.
 struct path_edge_action {
     bool cut;
-    bool inside; // inside a collapsed unit, or from an unreachable node: nothing to do
+    bool inside;        // inside a collapsed unit, or from an unreachable node: nothing to do
     uint64_t increment; // to add; for a cut edge: to add before the sum is stored in the ring
 };
 
@@ -104,9 +104,10 @@ bool path_numbering_decode(const struct path_numbering *numbers, uint64_t sum, u
 void path_deinit(struct path *path);
 
 /*
- * Local call bytes. Nodes that follow each other without a branch in or out form a chain: once control
- * is in it, it goes through to the end or stands in it now. So one byte a chain does, stored at its
- * first call. (Not in functions with calls that return twice, where control can leave otherwise.)
+ * Local call bytes. Nodes that follow each other without a branch in or out form a chain: once
+ * control is in it, it goes through to the end or stands in it now. So one byte a chain does,
+ * stored at its first call. (Not in functions with calls that return twice, where control can leave
+ * otherwise.)
  */
 struct path_chain {
     uint32_t head;     // the chain's first node

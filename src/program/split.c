@@ -40,17 +40,16 @@ static int compare_blocks(const void *a, const void *b)
 {
     const struct block_entry *x = a, *y = b;
 
-    return (uintptr_t)x->block < (uintptr_t)y->block   ? -1
-           : (uintptr_t)x->block > (uintptr_t)y->block ? 1
-                                                       : 0;
+    return (uintptr_t)x->block<(uintptr_t)y->block ? -1 : (uintptr_t)x->block>(uintptr_t) y->block
+               ? 1
+               : 0;
 }
 
 static uint32_t first_node_of(const struct block_entry *blocks, uint32_t count,
                               LLVMBasicBlockRef block)
 {
     struct block_entry key = {.block = block};
-    const struct block_entry *found =
-        bsearch(&key, blocks, count, sizeof(*blocks), compare_blocks);
+    const struct block_entry *found = bsearch(&key, blocks, count, sizeof(*blocks), compare_blocks);
 
     return found->first_node;
 }

@@ -28,7 +28,7 @@ struct split {
     LLVMValueRef function;
     struct split_node *nodes;
     uint32_t site_count;
-    uint32_t *site_node; // by site
+    uint32_t *site_node;     // by site
     struct path_graph graph; // arrays owned here
 };
 

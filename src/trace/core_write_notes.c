@@ -108,7 +108,7 @@ static struct error *note_prstatus(const struct core_request *request, pid_t tid
                                    struct strbuf *notes)
 {
     struct elf_prstatus status = {0};
-    struct user_regs_struct registers;
+    struct user_regs_struct registers = {0};
     size_t size = sizeof(registers);
     struct error *err = regset_read(tid, NT_PRSTATUS, &registers, &size);
     if (err)
@@ -202,7 +202,7 @@ static void note_file(const struct core_mapping_vec *mappings, struct strbuf *no
 
 static struct error *note_float(pid_t tid, struct strbuf *notes)
 {
-    struct user_fpregs_struct registers;
+    struct user_fpregs_struct registers = {0};
     size_t size = sizeof(registers);
     struct error *err = regset_read(tid, NT_FPREGSET, &registers, &size);
     if (err)

@@ -11,11 +11,12 @@
 #include "common/error.h"
 #include "trace/ptrace.h"
 
-#define MILLISECOND         UINT64_C(1000000)
-#define FORWARD_DELAY       (30 * MILLISECOND) /* until a waiting signal is decided on */
-#define FORWARD_SAME        (500 * MILLISECOND) /* how old a delivery may be to be the same sending */
-#define FORWARD_STOP_WINDOW (1000 * MILLISECOND) /* between a stop signal and the program's stop   \
-                                                  */
+#define MILLISECOND   UINT64_C(1000000)
+#define FORWARD_DELAY (30 * MILLISECOND)  /* until a waiting signal is decided on */
+#define FORWARD_SAME  (500 * MILLISECOND) /* how old a delivery may be to be the same sending */
+#define FORWARD_STOP_WINDOW                                                                        \
+    (1000 * MILLISECOND) /* between a stop signal and the program's stop                           \
+                          */
 
 /* SIGPIPE and SIGXFSZ come from our own writing, which then fails with an errno instead. */
 static const int forward_blocked[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,

@@ -142,7 +142,7 @@ static struct iovec *vector_read(const struct tracee *tracee, uint64_t address, 
 static bool call_decode_message(const struct tracee *tracee, uint64_t address,
                                 struct output_call *call)
 {
-    struct msghdr message;
+    struct msghdr message = {0};
     size_t size;
     struct error *err = tracee_read(tracee, address, &message, sizeof(message), &size);
     bool read = !err && size == sizeof(message);
@@ -159,7 +159,7 @@ static void call_decode_offset(const struct tracee *tracee, uint64_t address,
                                struct output_call *call)
 {
     size_t size;
-    int64_t offset;
+    int64_t offset = 0;
     if (address == 0)
         return;
     struct error *err = tracee_read(tracee, address, &offset, sizeof(offset), &size);

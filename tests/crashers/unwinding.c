@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread ends by forced unwinding: landing pads run, and the cleanup of one of them fails.
+// The main thread ends by forced unwinding: landing pads run, and the cleanup of one of them fails.
 // cflags: -fexceptions
 // ldflags: -lpthread
 // signal: SIGSEGV
-// expect: stack release level2
+// expect: stack release level2 main
 #include <pthread.h>
 #include <stddef.h>
 
@@ -36,17 +36,7 @@ __attribute__((noinline)) static int level2(int n)
     return level3(n) + kept;
 }
 
-static void *work(void *argument)
-{
-    level2(1);
-    return argument;
-}
-
 int main(void)
 {
-    pthread_t thread;
-
-    pthread_create(&thread, NULL, work, NULL);
-    pthread_join(thread, NULL);
-    return 0;
+    return level2(1);
 }

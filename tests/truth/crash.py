@@ -332,28 +332,41 @@ def call_problems(shipped, folder, number, evidence, symbols):
     return problems
 
 
-def crash_stepped(shipped, arguments, text, seed, count):
-    """How long the run is becomes known when the program ends on the way; the first run of an
-    input may so give fewer crashes. Yields (what, evidence, problems) for `count` signals at random instructions of one run."""
-    chance = random.Random(seed)
+def run_stepper(shipped, arguments, text, stops, limit, folder):
+    """Where its output is."""
+    out, plan = os.path.join(folder, "out"), os.path.join(folder, "plan")
+    os.makedirs(out, exist_ok=True)
+    write_plan(shipped, plan, stops, limit)
+    done = subprocess.run([shipped.tools.stepper, plan, out, shipped.exe, *arguments], input=text,
+                          capture_output=True, cwd=folder, env=environment(shipped.program),
+                          timeout=1800)
+    if done.returncode != 0:
+        raise Unusable(f"stepper: {done.stderr.decode()[-300:]}")
+    return out
+
+
+def run_length(shipped, arguments, text):
+    """Steps that this run takes, at most those that the program allows; found once."""
     known = os.path.join(shipped.folder, f"steps-{zlib.crc32(repr((arguments, text)).encode()):08x}")
-    limit = shipped.program.steps
-    if os.path.exists(known):
-        limit = min(limit, int(open(known).read()))
+    if not os.path.exists(known):
+        with Scratch() as folder:
+            limit = shipped.program.steps
+            out = run_stepper(shipped, arguments, text, [(limit + 1, 0)], limit, folder)
+            _, _, ended = read_stops(out)
+        with open(known, "w") as file:
+            file.write(str(ended or limit))
+    with open(known) as file:
+        return int(file.read())
+
+
+def crash_stepped(shipped, arguments, text, seed, count):
+    """Yields (what, evidence, problems) for `count` signals at random instructions of one run."""
+    chance = random.Random(seed)
+    limit = run_length(shipped, arguments, text)
     stops = sorted((chance.randrange(1, limit), int(chance.choice(CORE_SIGNALS))) for _ in range(count))
     with Scratch() as folder:
-        out = os.path.join(folder, "out")
-        os.mkdir(out)
-        write_plan(shipped, os.path.join(folder, "plan"), stops, limit)
-        done = subprocess.run([shipped.tools.stepper, os.path.join(folder, "plan"), out, shipped.exe,
-                               *arguments], input=text, capture_output=True, cwd=folder,
-                              env=environment(shipped.program), timeout=1800)
-        if done.returncode != 0:
-            raise Unusable(f"stepper: {done.stderr.decode()[-300:]}")
-        base, found, ended = read_stops(out)
-        if ended:
-            with open(known, "w") as file:
-                file.write(str(ended))
+        out = run_stepper(shipped, arguments, text, stops, limit, folder)
+        base, found, _ = read_stops(out)
         with open(os.path.join(out, "entries"), "rb") as file:
             data = file.read()
         entered = [int.from_bytes(data[i:i + 8], "little") for i in range(0, len(data), 8)]

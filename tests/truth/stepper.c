@@ -242,7 +242,8 @@ static uint64_t find_syscall(const struct stepper *s)
             access[2] != 'x')
             continue;
         for (uint64_t at = low; at < high && !found; at += sizeof(code)) {
-            ssize_t size = pread(s->memory, code, sizeof(code), (off_t)at);
+            size_t left = high - at < sizeof(code) ? high - at : sizeof(code);
+            ssize_t size = pread(s->memory, code, left, (off_t)at);
             for (ssize_t i = 0; i + 1 < size; i++)
                 if (code[i] == 0x0f && code[i + 1] == 0x05) {
                     found = at + (uint64_t)i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Path numbering against random walks: a walker over a random graph does at each edge what an
- * instrumented program does, and keeps the nodes it saw in a log of its own. What is decoded from its
- * sums must be that log.
+ * instrumented program does, and keeps the nodes it saw in a log of its own. What is decoded from
+ * its sums must be that log.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,8 @@ static uint32_t below(uint32_t limit)
     return (uint32_t)((seed >> 33) % limit);
 }
 
-// Forward edges mostly, some back, some parallel; call nodes; now and then a call that returns twice.
+// Forward edges mostly, some back, some parallel; call nodes; now and then a call that returns
+// twice.
 static void make_graph(struct random_graph *g)
 {
     uint32_t nodes = 1 + below(MAX_NODES - 1), edges = 0;
@@ -265,8 +266,9 @@ static void checksums_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_walks), cmocka_unit_test(many_paths), cmocka_unit_test(collapsing),
-        cmocka_unit_test(wrong_sums_are_refused), cmocka_unit_test(checksums_differ),
+        cmocka_unit_test(random_walks),     cmocka_unit_test(many_paths),
+        cmocka_unit_test(collapsing),       cmocka_unit_test(wrong_sums_are_refused),
+        cmocka_unit_test(checksums_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

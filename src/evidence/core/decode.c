@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evidence/core/decode.h"
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "evidence/core/decode_internal.h"
+#include "layout/section.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+VEC_DEFINE(frame_vec, struct evidence_frame);
+
+void decode_warn(struct decoder *decoder, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *text = xvasprintf(format, arguments);
+    va_end(arguments);
+    warning_vec_push(&decoder->warnings, arena_strdup(&decoder->evidence->arena, text));
+    free(text);
+}
+
+static const char *source_name(enum position_source source)
+{
+    static const char *const names[] = {"discriminator", "edge", "line", "prologue", "unknown"};
+
+    return names[source];
+}
+
+// The name of what a physical frame runs, for the frame that called it.
+static const char *physical_name(struct decoder *decoder, const struct unwind_frame *unwound)
+{
+    uint64_t address = unwind_frame_lookup(unwound);
+    const struct address_info *info =
+        decode_address(decoder, unwound->module, address, unwound->flags & UNWIND_EXACT);
+    struct module_symbol symbol;
+
+    if (info->count)
+        return info->positions[info->count - 1].name;
+    if (unwound->module && module_symbol_at(unwound->module, address, &symbol))
+        return symbol.name;
+    return "??";
+}
+
+static void fill_common(struct decoder *decoder, const struct unwind_frame *unwound,
+                        struct evidence_frame *frame)
+{
+    frame->pc = unwound->pc;
+    frame->guessed = unwound->flags & UNWIND_GUESSED;
+    if (unwound->module)
+        frame->image = arena_strdup(&decoder->evidence->arena, module_info(unwound->module)->path);
+}
+
+static void foreign_frame(struct decoder *decoder, const struct stop *stop,
+                          struct frame_vec *frames)
+{
+    bool is_signal = stop->unwound->flags & UNWIND_SIGNAL;
+    struct evidence_frame frame = {
+        .kind = is_signal ? EVIDENCE_FRAME_SIGNAL : EVIDENCE_FRAME_FOREIGN,
+        .interrupted = stop->interrupted && !is_signal,
+        .function.name =
+            arena_strdup(&decoder->evidence->arena, physical_name(decoder, stop->unwound)),
+    };
+
+    fill_common(decoder, stop->unwound, &frame);
+    frame_vec_push(frames, frame);
+}
+
+static void model_frame(struct decoder *decoder, const struct stop *stop,
+                        const struct address_info *info, uint32_t depth, const char *inner,
+                        struct frame_vec *frames)
+{
+    const struct position *position = &info->positions[depth];
+    struct evidence_frame frame = {
+        .kind = EVIDENCE_FRAME_FOREIGN,
+        .function.name = position->name,
+        .inlined = depth + 1 < info->count,
+        .interrupted = stop->interrupted,
+        .place = position->place,
+    };
+
+    fill_common(decoder, stop->unwound, &frame);
+    if (position->function.value != MODEL_NONE) {
+        const struct model_function *function = model_function(decoder->model, position->function);
+
+        frame.kind = EVIDENCE_FRAME_MODEL;
+        frame.function.module_id = model_module(decoder->model, function->module)->id;
+        frame.function.index = function->index;
+        frame.candidates = position->nodes;
+        frame.candidates_from = depth ? "call" : source_name(position->source);
+        decode_record(decoder, stop, position, depth > 0, inner, &frame);
+    }
+    frame_vec_push(frames, frame);
+}
+
+// Where the call that waits names another function than the one that runs, tail calls lie between.
+static bool gap_between(const struct unwind_frame *caller, const char *inner)
+{
+    struct debug_info *info = NULL;
+    struct error *err = caller->module ? debug_info_open(caller->module, &info) : NULL;
+
+    error_destroy(err);
+    if (!info || (caller->flags & UNWIND_EXACT))
+        return false;
+    const struct debug_call_site *site = debug_call_site_at(info, caller->pc);
+    return site && site->target && strcmp(site->target, inner) != 0 &&
+           !(site->target_linkage && !strcmp(site->target_linkage, inner));
+}
+
+static void physical_frame(struct decoder *decoder, const struct stop *stop, const char *inner,
+                           bool inner_has_model, struct frame_vec *frames)
+{
+    const struct unwind_frame *unwound = stop->unwound;
+    const struct address_info *info = decode_address(
+        decoder, unwound->module, unwind_frame_lookup(unwound), unwound->flags & UNWIND_EXACT);
+
+    if (inner && inner_has_model && gap_between(unwound, inner))
+        frame_vec_last(frames)->gap = true;
+    if (!info->count) {
+        foreign_frame(decoder, stop, frames);
+        return;
+    }
+    struct stop here = *stop;
+    here.physical = info->physical;
+    for (uint32_t d = 0; d < info->count; d++)
+        if (info->positions[d].function.value != MODEL_NONE)
+            here.sets_jumps |= model_function(decoder->model, info->positions[d].function)->flags &
+                               FUNCTION_SETJMP;
+    decode_inlined_doubts(decoder, &here, info);
+    for (uint32_t depth = 0; depth < info->count; depth++)
+        model_frame(decoder, &here, info, depth, inner, frames);
+}
+
+// A load or store of the thread itself, as opposed to a signal from outside or a trap.
+static bool is_memory_fault(const struct core *core)
+{
+    const struct core_signal *signal = core_signal(core);
+
+    return signal->has_details && signal->code > 0 && !signal->has_sender &&
+           (signal->number == SIGSEGV || signal->number == SIGBUS);
+}
+
+static void decode_thread(struct decoder *decoder, size_t index, struct evidence_thread *out)
+{
+    const struct core_thread *thread = core_thread_at(decoder->core, index);
+    struct unwind_stack stack;
+    struct frame_vec frames = VEC_INIT;
+    const char *inner = NULL;
+    bool inner_has_model = false;
+
+    unwind_thread(decoder->unwinder, thread, &stack);
+    for (size_t i = 0; i < stack.count; i++) {
+        struct stop stop = {.unwound = &stack.frames[i],
+                            .interrupted = stack.frames[i].flags & UNWIND_EXACT};
+
+        stop.memory_fault = i == 0 && index == 0 && is_memory_fault(decoder->core);
+        // behind a signal frame nothing was called
+        physical_frame(decoder, &stop, stop.interrupted ? NULL : inner, inner_has_model, &frames);
+        inner = physical_name(decoder, &stack.frames[i]);
+        inner_has_model = frame_vec_last(&frames)->kind == EVIDENCE_FRAME_MODEL;
+    }
+    *out = (struct evidence_thread){
+        .tid = thread->tid,
+        .crashed = index == 0 && core_signal(decoder->core)->number != 0,
+        .frames = arena_memdup(&decoder->evidence->arena, frames.data ? (void *)frames.data : "",
+                               frames.length * sizeof(*frames.data)),
+        .frame_count = (uint32_t)frames.length,
+        .end = arena_strdup(&decoder->evidence->arena, stack.end_text ? stack.end_text : ""),
+        .whole = stack.end == UNWIND_END_COMPLETE,
+    };
+    frame_vec_deinit(&frames);
+    unwind_stack_deinit(&stack);
+}
+
+static void decode_threads(struct decoder *decoder)
+{
+    size_t count = core_thread_count(decoder->core);
+    struct evidence_thread *threads =
+        arena_alloc_array(&decoder->evidence->arena, count + 1, struct evidence_thread);
+
+    for (size_t i = 0; i < count; i++)
+        decode_thread(decoder, i, &threads[i]);
+    decoder->evidence->threads = threads;
+    decoder->evidence->thread_count = (uint32_t)count;
+}
+
+static void decode_signal(struct decoder *decoder)
+{
+    const struct core_signal *signal = core_signal(decoder->core);
+
+    decoder->evidence->signal = (struct evidence_signal){.number = signal->number,
+                                                         .code = signal->code,
+                                                         .has_address = signal->has_address,
+                                                         .address = signal->address};
+    decoder->evidence->pid = core_pid(decoder->core);
+    decoder->evidence->command =
+        arena_strdup(&decoder->evidence->arena, core_command_line(decoder->core));
+}
+
+static const char *hex(struct decoder *decoder, const unsigned char *bytes, size_t size)
+{
+    char *text = arena_alloc(&decoder->evidence->arena, 2 * size + 1);
+
+    for (size_t i = 0; i < size; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return text;
+}
+
+static void decode_images(struct decoder *decoder)
+{
+    struct arena *arena = &decoder->evidence->arena;
+    uint32_t count = decoder->model->image_count;
+    struct evidence_image *images = arena_alloc_array(arena, count + 1u, struct evidence_image);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct model_image *image = &decoder->model->images[i];
+        uint64_t *modules = arena_alloc_array(arena, image->module_count + 1u, uint64_t);
+
+        for (uint32_t m = 0; m < image->module_count; m++)
+            modules[m] = decoder->model->modules[image->first_module + m].id;
+        images[i] = (struct evidence_image){.path = arena_strdup(arena, image->path),
+                                            .executable = image->is_executable,
+                                            .modules = modules,
+                                            .module_count = image->module_count};
+        for (size_t k = 0; k < modules_count(decoder->modules); k++) {
+            const struct module_info *info = module_info(modules_at(decoder->modules, k));
+
+            if (info->file && !strcmp(info->file, image->path) && info->build_id)
+                images[i].build_id = hex(decoder, info->build_id, info->build_id_size);
+        }
+    }
+    decoder->evidence->images = images;
+    decoder->evidence->image_count = count;
+}
+
+// The program, and the libraries of the run that carry models.
+static struct error *open_model(struct decoder *decoder, const char *executable,
+                                const struct decode_options *options)
+{
+    struct model_options model_options = {.debug_directories = options->debug_directories,
+                                          .no_cache = options->no_cache};
+
+    while (options->debug_directories &&
+           options->debug_directories[model_options.debug_directory_count])
+        model_options.debug_directory_count++;
+    struct error *err = model_open(executable, &model_options, &decoder->model);
+    for (size_t i = 1; !err && i < modules_count(decoder->modules); i++) {
+        struct module *module = modules_at(decoder->modules, i);
+        struct module_section section;
+
+        if (!module_info(module)->file || !module_section(module, SECTION_MODEL, &section))
+            continue;
+        struct error *skipped =
+            model_add_image(decoder->model, module_info(module)->file, false, NULL);
+        if (skipped) {
+            decode_warn(decoder, "the model of '%s' is not used: %s", module_info(module)->file,
+                        skipped->message);
+            error_destroy(skipped);
+        }
+    }
+    return err;
+}
+
+static void collect_warnings(struct decoder *decoder)
+{
+    for (size_t i = 0; i < modules_warning_count(decoder->modules); i++) {
+        char *text = error_text(modules_warning_at(decoder->modules, i));
+
+        decode_warn(decoder, "%s", text);
+        free(text);
+    }
+    decoder->evidence->warnings = arena_memdup(
+        &decoder->evidence->arena, decoder->warnings.data ? (void *)decoder->warnings.data : "",
+        decoder->warnings.length * sizeof(*decoder->warnings.data));
+    decoder->evidence->warning_count = (uint32_t)decoder->warnings.length;
+}
+
+static struct error *decode(struct decoder *decoder, const char *executable, const char *core,
+                            const struct decode_options *options)
+{
+    struct modules_options modules_options = {.executable = executable,
+                                              .directories = options->debug_directories,
+                                              .sysroot = options->sysroot};
+    struct debug_info *info;
+    struct error *err = core_open(core, &decoder->core);
+
+    if (!err)
+        err = modules_open(decoder->core, &modules_options, &decoder->modules);
+    if (!err)
+        err = open_model(decoder, executable, options);
+    if (!err)
+        err = debug_info_open(modules_executable(decoder->modules), &info);
+    if (err)
+        return err;
+    decoder->unwinder = unwinder_create(decoder->modules);
+    bitset_init(&decoder->doubtful_true, decoder->model->site_count);
+    bitset_init(&decoder->doubtful_false, decoder->model->site_count);
+    decode_signal(decoder);
+    decode_threads(decoder);
+    decode_coverage(decoder);
+    decode_images(decoder);
+    collect_warnings(decoder);
+    bitset_deinit(&decoder->doubtful_true);
+    bitset_deinit(&decoder->doubtful_false);
+    return NULL;
+}
+
+struct error *decode_core(const char *executable, const char *core,
+                          const struct decode_options *options, struct model **ret_model,
+                          struct evidence **ret)
+{
+    struct decoder decoder = {.evidence = evidence_create()};
+    struct error *err;
+
+    decoder.evidence->kind = "core";
+    decoder.evidence->source = arena_strdup(&decoder.evidence->arena, core);
+    err = decode(&decoder, executable, core, options);
+    address_map_deinit(&decoder.addresses);
+    scope_map_deinit(&decoder.functions);
+    warning_vec_deinit(&decoder.warnings);
+    unwinder_destroy(decoder.unwinder);
+    modules_destroy(decoder.modules);
+    core_destroy(decoder.core);
+    if (err) {
+        evidence_destroy(decoder.evidence);
+        model_destroy(decoder.model);
+        return err;
+    }
+    *ret_model = decoder.model;
+    *ret = decoder.evidence;
+    return NULL;
+}
