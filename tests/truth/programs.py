@@ -123,10 +123,11 @@ def bzip2(work):
 
 def lua(work):
     folder = _unpacked("lua5.4", work)
-    header = os.path.join(folder, "src", "lua5.4-deb-multiarch.h")
-    if not os.path.exists(header):
-        with open(header, "w") as file:
-            file.write('#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"\n')
+    # Tables hash pointers: where the loader puts things would decide what runs.
+    _prepare("lua5.4", folder, [
+        "sed -i 's/^#define point2uint(p).*/#define point2uint(p) ((void)(p), 7u)/' src/llimits.h",
+        "grep -q 'point2uint(p) ((void)(p), 7u)' src/llimits.h",
+        "echo '#define DEB_HOST_MULTIARCH \"x86_64-linux-gnu\"' >src/lua5.4-deb-multiarch.h"])
     names = sorted(os.path.basename(n) for n in glob.glob(os.path.join(folder, "src", "l*.c")))
     sources = ["src/" + n for n in names if n not in ("luac.c", "ltests.c")]
     script = b"""

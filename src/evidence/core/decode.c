@@ -169,7 +169,9 @@ static void decode_thread(struct decoder *decoder, size_t index, struct evidence
         .frames = arena_memdup(&decoder->evidence->arena, frames.data ? (void *)frames.data : "",
                                frames.length * sizeof(*frames.data)),
         .frame_count = (uint32_t)frames.length,
-        .end = arena_strdup(&decoder->evidence->arena, stack.end_text ? stack.end_text : ""),
+        .end = stack.end_text && *stack.end_text
+                   ? arena_strdup(&decoder->evidence->arena, stack.end_text)
+                   : NULL,
         .whole = stack.end == UNWIND_END_COMPLETE,
     };
     frame_vec_deinit(&frames);

@@ -11,6 +11,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "layout/section.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,15 @@ static void fill_positions(struct decoder *decoder, struct debug_info *info, uin
     }
 }
 
+// Debug information of code without a model gives names and lines only; where it lies in a separate
+// file (a system library's) reading it costs more than that is worth, and symbols do.
+static bool is_worth_reading(struct module *module)
+{
+    struct module_section section;
+
+    return !module_info(module)->debug || module_section(module, SECTION_MODEL, &section);
+}
+
 const struct address_info *decode_address(struct decoder *decoder, struct module *module,
                                           uint64_t address, bool exact)
 {
@@ -250,7 +260,7 @@ const struct address_info *decode_address(struct decoder *decoder, struct module
     if (found)
         return *found;
     struct address_info *result = arena_alloc_one(arena, struct address_info);
-    struct error *err = module ? debug_info_open(module, &info) : NULL;
+    struct error *err = module && is_worth_reading(module) ? debug_info_open(module, &info) : NULL;
     error_destroy(err);
     if (info) {
         for (const struct debug_scope *s = debug_scope_at(info, address); s; s = s->parent)
