@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/open.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,6 +121,29 @@ static struct error *open_json(const char *executable, const char *path,
     return NULL;
 }
 
+// `inquest CORE EXE`: a core where the program belongs.
+static struct error *check_order(const char *executable, const char *path,
+                                 const struct file_bytes *evidence)
+{
+    _cleanup_file_bytes_ struct file_bytes program = FILE_BYTES_INIT;
+    Elf64_Ehdr first, second;
+    struct stat status;
+    if (evidence->size < sizeof(second) || stat(executable, &status) != 0 ||
+        !S_ISREG(status.st_mode) || (size_t)status.st_size < sizeof(first))
+        return NULL;
+    struct error *err = file_map(executable, &program);
+    if (err)
+        return err;
+    memcpy(&first, program.data, sizeof(first));
+    memcpy(&second, evidence->data, sizeof(second));
+    if (content_of(program.data, program.size) != CONTENT_ELF || first.e_type != ET_CORE ||
+        second.e_type == ET_CORE)
+        return NULL;
+    return error_create_file(ERROR_USAGE, path,
+                             "'%s' is a core and this is none: give the program first, then its core",
+                             executable);
+}
+
 struct error *evidence_open(const char *executable, const char *path,
                             const struct decode_options *options, struct model **ret_model,
                             struct evidence **ret)
@@ -133,6 +157,10 @@ struct error *evidence_open(const char *executable, const char *path,
         return err;
     switch (content_of(bytes.data, bytes.size)) {
     case CONTENT_ELF:
+        err = check_order(executable, path, &bytes);
+        if (err)
+            return err;
+        // fall through
     case CONTENT_ZSTD:
         return decode_core(executable, path, options, ret_model, ret);
     case CONTENT_JSON:

@@ -15,5 +15,7 @@ struct error;
 
 // Bitcode that cannot be read is ERROR_FORMAT. *ret is the caller's to code_destroy.
 struct error *from_bitcode(const void *bitcode, size_t length, struct code **ret);
+// The same in a child process, for bitcode that comes from a file: LLVM may crash on it.
+struct error *from_bitcode_apart(const void *bitcode, size_t length, struct code **ret);
 
 #endif

@@ -207,7 +207,7 @@ uint32_t image_symbols_at(const struct image *image, uint64_t address,
         else
             high = middle;
     }
-    *ret = image->symbols + low;
+    *ret = image->symbols ? image->symbols + low : NULL;
     uint32_t count = 0;
     while (low + count < image->symbol_count && image->symbols[low + count].address == address)
         count++;
@@ -446,22 +446,22 @@ static void read_build_id(struct image *image, Elf *elf)
 static struct error *read_image(struct image *image, const char *const *debug_directories,
                                 size_t debug_directory_count)
 {
-    struct image_private *private = image->private;
+    struct image_private *own = image->private;
     struct symbol_vec dynamic = VEC_INIT, symbols = VEC_INIT;
-    struct error *err = elf_file_open(image->path, &private->main);
+    struct error *err = elf_file_open(image->path, &own->main);
 
     if (!err)
-        err = check_sections(image->path, private->main.elf);
+        err = check_sections(image->path, own->main.elf);
     if (err)
         return err;
-    read_kind(image, private->main.elf);
-    read_build_id(image, private->main.elf);
-    read_dynamic(image, private->main.elf);
-    read_symbols(&private->arena, private->main.elf, SHT_DYNSYM, &dynamic);
-    read_symbols(&private->arena, private->main.elf, SHT_SYMTAB, &symbols);
+    read_kind(image, own->main.elf);
+    read_build_id(image, own->main.elf);
+    read_dynamic(image, own->main.elf);
+    read_symbols(&own->arena, own->main.elf, SHT_DYNSYM, &dynamic);
+    read_symbols(&own->arena, own->main.elf, SHT_SYMTAB, &symbols);
     err = image_read_frames(image, debug_directories, debug_directory_count);
-    if (private->debug.elf)
-        read_symbols(&private->arena, private->debug.elf, SHT_SYMTAB, &symbols);
+    if (own->debug.elf)
+        read_symbols(&own->arena, own->debug.elf, SHT_SYMTAB, &symbols);
     image->dynamic = sorted(&dynamic, &image->dynamic_count, by_name);
     image->symbols = sorted(&symbols, &image->symbol_count, by_address);
     return err;

@@ -25,17 +25,17 @@ void *model_grow(void *array, uint32_t *capacity, uint32_t needed, size_t size)
 struct model *model_create(const struct model_options *options)
 {
     struct model *model = xcalloc(1, sizeof(*model));
-    struct model_private *private = model->private = xcalloc(1, sizeof(*private));
+    struct model_private *own = model->private = xcalloc(1, sizeof(*own));
 
-    arena_init(&private->arena);
-    private->no_cache = options && options->no_cache;
+    arena_init(&own->arena);
+    own->no_cache = options && options->no_cache;
     if (options && options->debug_directory_count) {
         const char **copy =
-            arena_alloc_array(&private->arena, options->debug_directory_count, const char *);
+            arena_alloc_array(&own->arena, options->debug_directory_count, const char *);
         for (size_t i = 0; i < options->debug_directory_count; i++)
-            copy[i] = arena_strdup(&private->arena, options->debug_directories[i]);
-        private->debug_directories = copy;
-        private->debug_directory_count = options->debug_directory_count;
+            copy[i] = arena_strdup(&own->arena, options->debug_directories[i]);
+        own->debug_directories = copy;
+        own->debug_directory_count = options->debug_directory_count;
     }
     model_reserve_nodes(model, 0, 0);
     model->successor_start[0] = 0;
@@ -110,18 +110,18 @@ void model_set_linked(struct model *model, struct function_id function, enum lin
 
 struct file_id model_intern_file(struct model *model, const char *directory, const char *name)
 {
-    struct model_private *private = model->private;
-    char *key = arena_printf(&private->arena, "%s\n%s", directory, name);
+    struct model_private *own = model->private;
+    char *key = arena_printf(&own->arena, "%s\n%s", directory, name);
     bool is_new;
-    uint32_t *id = model_string_map_put_new(&private->file_ids, key, &is_new);
+    uint32_t *id = model_string_map_put_new(&own->file_ids, key, &is_new);
 
     if (is_new) {
         *id = model->file_count++;
-        model->files = model_grow(model->files, &private->file_capacity, model->file_count,
-                                  sizeof(*model->files));
+        model->files =
+            model_grow(model->files, &own->file_capacity, model->file_count, sizeof(*model->files));
         size_t length = strlen(directory);
         model->files[*id] = (struct model_file){
-            .directory = arena_strndup(&private->arena, key, length), .name = key + length + 1};
+            .directory = arena_strndup(&own->arena, key, length), .name = key + length + 1};
     }
     return (struct file_id){*id};
 }
@@ -257,12 +257,12 @@ static void push_image(struct model *model, struct image *image, bool is_executa
 struct error *model_add_image(struct model *model, const char *path, bool is_executable,
                               struct image_id *ret)
 {
-    struct model_private *private = model->private;
+    struct model_private *own = model->private;
     struct module_vec modules = VEC_INIT;
     struct image_id id = {model->image_count};
     struct image *image;
     struct error *err =
-        image_open(path, private->debug_directories, private->debug_directory_count, &image);
+        image_open(path, own->debug_directories, own->debug_directory_count, &image);
 
     if (err)
         return err;
@@ -336,22 +336,22 @@ struct error *model_add_needed(struct model *model)
 
 void model_reserve_nodes(struct model *model, uint32_t nodes, uint32_t edges)
 {
-    struct model_private *private = model->private;
-    uint32_t capacity = private->node_capacity;
+    struct model_private *own = model->private;
+    uint32_t capacity = own->node_capacity;
     uint32_t needed = model->node_count + nodes + 1;
 
     model->nodes = model_grow(model->nodes, &capacity, needed, sizeof(*model->nodes));
-    capacity = private->node_capacity;
+    capacity = own->node_capacity;
     model->successor_start =
         model_grow(model->successor_start, &capacity, needed, sizeof(*model->successor_start));
-    private->node_capacity = capacity;
-    capacity = private->edge_capacity;
+    own->node_capacity = capacity;
+    capacity = own->edge_capacity;
     needed = model->edge_count + edges;
     model->successor = model_grow(model->successor, &capacity, needed, sizeof(*model->successor));
-    capacity = private->edge_capacity;
+    capacity = own->edge_capacity;
     model->edge_flags =
         model_grow(model->edge_flags, &capacity, needed, sizeof(*model->edge_flags));
-    private->edge_capacity = capacity;
+    own->edge_capacity = capacity;
 }
 
 static struct error *check_code(const struct model *model, const struct model_module *module,

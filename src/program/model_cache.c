@@ -67,7 +67,7 @@ static struct error *decode(const char *path, const struct model_module *module,
 
     if (err)
         return err;
-    err = from_bitcode(bitcode, module->bitcode_length, ret);
+    err = from_bitcode_apart(bitcode, module->bitcode_length, ret);
     if (err && err->place_kind == ERROR_PLACE_NONE) {
         struct error *placed =
             error_create_at_offset(err->code, path, module->offset, "%s", err->message);

@@ -89,24 +89,24 @@ uint32_t model_find_name(const struct model *model, const char *name, struct fun
 
 const char *model_file_path(const struct model *model, struct file_id file)
 {
-    struct model_private *private = model->private;
+    struct model_private *own = model->private;
 
     if (file.value == MODEL_NONE)
         return NULL;
     assert(file.value < model->file_count);
-    if (private->file_paths_count < model->file_count) {
-        private->file_paths =
-            xrealloc_array(private->file_paths, model->file_count, sizeof(*private->file_paths));
-        for (uint32_t i = private->file_paths_count; i < model->file_count; i++)
-        private->file_paths[i] = NULL;
-        private->file_paths_count = model->file_count;
+    if (own->file_paths_count < model->file_count) {
+        own->file_paths =
+            xrealloc_array(own->file_paths, model->file_count, sizeof(*own->file_paths));
+        for (uint32_t i = own->file_paths_count; i < model->file_count; i++)
+            own->file_paths[i] = NULL;
+        own->file_paths_count = model->file_count;
     }
-    const char **path = &private->file_paths[file.value];
+    const char **path = &own->file_paths[file.value];
     const struct model_file *entry = &model->files[file.value];
     if (!*path)
         *path = entry->name[0] == '/' || entry->directory[0] == '\0'
                     ? entry->name
-                    : arena_printf(&private->arena, "%s/%s", entry->directory, entry->name);
+                    : arena_printf(&own->arena, "%s/%s", entry->directory, entry->name);
     return *path;
 }
 
@@ -217,15 +217,14 @@ static struct model_numbers *numbers_create(const struct model *model,
 
 static void grow_numbers(struct model *model)
 {
-    struct model_private *private = model->private;
+    struct model_private *own = model->private;
 
-    if (private->numbers_count >= model->function_count)
+    if (own->numbers_count >= model->function_count)
         return;
-    private->numbers =
-        xrealloc_array(private->numbers, model->function_count, sizeof(*private->numbers));
-    for (uint32_t f = private->numbers_count; f < model->function_count; f++)
-    private->numbers[f] = NULL;
-    private->numbers_count = model->function_count;
+    own->numbers = xrealloc_array(own->numbers, model->function_count, sizeof(*own->numbers));
+    for (uint32_t f = own->numbers_count; f < model->function_count; f++)
+        own->numbers[f] = NULL;
+    own->numbers_count = model->function_count;
 }
 
 const struct path_numbering *model_numbering(struct model *model, struct function_id id)

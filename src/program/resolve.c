@@ -390,32 +390,39 @@ static bool may_be_inlined(const struct global *global)
     return global->linkage != LINKAGE_WEAK && global->linkage != LINKAGE_LINKONCE;
 }
 
+// A name that the linker binds: in the image, or in others.
+static void bind_name(struct resolver *resolver, uint32_t image, const char *name, bool is_hidden,
+                      struct resolve_vec *found, struct resolution *resolution)
+{
+    bool in_image = add_definitions(resolver, image, name, found, resolution);
+    bool elsewhere = false, renamed = false;
+
+    if (!in_image || (!is_hidden && !resolver->model->images[image].is_executable))
+        elsewhere = add_from_others(resolver, image, name, found, resolution);
+    if (!in_image)
+        renamed = add_other_names(resolver, image, name, found);
+    if (!in_image && !elsewhere && !renamed)
+        resolution->is_external = true;
+    add_wrapped(resolver, image, name, found, resolution);
+}
+
 static void resolve(struct resolver *resolver, uint32_t m, uint32_t g,
                     struct resolution *resolution)
 {
     const struct model_module *module = &resolver->model->modules[m];
-    const struct code *code = module->code;
-    const struct global *global = &code->globals[g];
-    const char *name = code_string(code, global->name);
+    const struct global *global = &module->code->globals[g];
+    const char *name = code_string(module->code, global->name);
     struct resolve_vec found = VEC_INIT;
     uint32_t function, image = module->image.value;
-    bool is_ifunc, own = defines(module, g, &function, &is_ifunc), in_image = own;
+    bool is_ifunc, own = defines(module, g, &function, &is_ifunc);
 
     if (own && is_ifunc)
         resolution->is_ifunc = true;
     else if (own && (global->linkage == LINKAGE_INTERNAL || may_be_inlined(global)))
         resolve_vec_push(&found, (struct function_id){function});
-    if (!own || global->linkage != LINKAGE_INTERNAL) {
-        bool hidden = global->flags & (GLOBAL_HIDDEN | GLOBAL_PROTECTED);
-        in_image = add_definitions(resolver, image, name, &found, resolution);
-        bool elsewhere = false;
-        if (!in_image || (!hidden && !resolver->model->images[image].is_executable))
-            elsewhere = add_from_others(resolver, image, name, &found, resolution);
-        bool renamed = !in_image && add_other_names(resolver, image, name, &found);
-        add_wrapped(resolver, image, name, &found, resolution);
-        if (!in_image && !elsewhere && !renamed)
-            resolution->is_external = true;
-    }
+    if (!own || global->linkage != LINKAGE_INTERNAL)
+        bind_name(resolver, image, name, (global->flags & (GLOBAL_HIDDEN | GLOBAL_PROTECTED)) != 0,
+                  &found, resolution);
     if (resolution->is_external && is_from_library(resolver, image, name))
         resolution->library = library_find(name);
     resolution->set = resolver_set(resolver, &found);

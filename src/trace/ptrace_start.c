@@ -117,6 +117,16 @@ struct error *tracer_find_command(const char *name, char **ret_path)
     return error_create(ERROR_NOT_FOUND, "cannot run '%s': there is no such command in PATH", name);
 }
 
+/* In the child. A program of another machine is refused as a shell does; execvp() would take it for a
+ * script. */
+static bool is_elf(const char *path)
+{
+    char magic[4] = "";
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    return read(descriptor, magic, sizeof(magic)) == sizeof(magic) &&
+           memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+}
+
 struct tracer_pipes {
     int go[2];      /* a byte: you are being traced */
     int failure[2]; /* an errno value: execve failed */
@@ -137,8 +147,12 @@ __attribute__((__noreturn__)) static void child_run(const struct tracer *tracer,
     if (read(pipes->go[0], &byte, 1) != 1)
         _exit(127);
     sigprocmask(SIG_SETMASK, &tracer->old_mask, NULL);
-    if (filter->length == 0 || filter_install(filter))
-        execvp(tracer->path, command->argv);
+    if (filter->length == 0 || filter_install(filter)) {
+        if (is_elf(tracer->path))
+            execv(tracer->path, command->argv);
+        else
+            execvp(tracer->path, command->argv);
+    }
     int errnum = errno;
     ssize_t written = write(pipes->failure[1], &errnum, sizeof(errnum));
     _exit(written < 0 ? 126 : 127);

@@ -4,7 +4,6 @@
 // kill: SIGQUIT
 // signal: SIGQUIT
 // expect: stack spin main
-// expect: call spin write yes
 // expect: call main never no
 #include <unistd.h>
 

@@ -37,7 +37,7 @@ static void dump(const char *path)
     if (!err) {
         err = model_complete(model);
         if (!err)
-            model_write_text(model, nowhere, MODEL_TEXT_INSTRUCTIONS);
+            model_write_text(model, (struct function_id){MODEL_NONE}, true, nowhere);
         model_destroy(model);
     }
     error_destroy(err);

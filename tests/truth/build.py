@@ -2,6 +2,7 @@
 """Builds: the oracle's tools, the program that ships (inquest-cc, no logging), and its logging twin,
 which is made from the very bitcode that the shipped executable carries."""
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -85,6 +86,9 @@ class Shipped:
         self.exe = os.path.join(folder, program.name)
         self.logger = os.path.join(folder, program.name + ".log")
         os.makedirs(folder, exist_ok=True)
+        # two campaigns may want the same build
+        self._lock = open(os.path.join(folder, "lock"), "w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
         stamp = os.path.join(folder, "stamp")
         want = " ".join([tools.plugin_hash, tools.passes, *self.flags, program.stamp()])
         if not os.path.exists(stamp) or open(stamp).read() != want:
@@ -97,6 +101,8 @@ class Shipped:
             self._log()
             with open(stamp, "w") as file:
                 file.write(want)
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
+        self._lock.close()
         self.binary = Binary(self.exe)
         self.table = self._read_table()
         self._names = None

@@ -110,6 +110,8 @@ def _sentences(count):
 
 def bzip2(work):
     folder = _unpacked("bzip2", work)
+    # It catches its own memory faults and exits.
+    _prepare("bzip2", folder, ["sed -i '/signal *(SIG\\(SEGV\\|BUS\\)/d' bzip2.c"])
     sources = ["blocksort.c", "huffman.c", "crctable.c", "randtable.c", "compress.c",
                "decompress.c", "bzlib.c", "bzip2.c"]
     plain = _sentences(60)
@@ -153,7 +155,7 @@ print(s, select("#", 1, 2, nil), load("return 1 +"))
 def gzip(work):
     folder = _unpacked("gzip", work)
     _prepare("gzip", folder, ["./configure", "make -C lib -j2", "make version.c version.h || true"])
-    sources = ["bits.c", "deflate.c", "gzip.c", "inflate.c", "lzw.c", "trees.c", "unlzh.c",
+    sources = ["bits.c", "deflate.c", "gzip.c", "inflate.c", "trees.c", "unlzh.c",
                "unlzw.c", "unpack.c", "unzip.c", "util.c", "zip.c", "version.c"]
     plain = _sentences(150)
     packed = subprocess.run(["python3", "-c", "import gzip,sys;sys.stdout.buffer.write("

@@ -97,28 +97,17 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
     frame_vec_push(frames, frame);
 }
 
-// Where the call that waits names another function than the one that runs, tail calls lie between.
-static bool gap_between(const struct unwind_frame *caller, const char *inner)
-{
-    struct debug_info *info = NULL;
-    struct error *err = caller->module ? debug_info_open(caller->module, &info) : NULL;
-
-    error_destroy(err);
-    if (!info || (caller->flags & UNWIND_EXACT))
-        return false;
-    const struct debug_call_site *site = debug_call_site_at(info, caller->pc);
-    return site && site->target && strcmp(site->target, inner) != 0 &&
-           !(site->target_linkage && !strcmp(site->target_linkage, inner));
-}
-
-static void physical_frame(struct decoder *decoder, const struct stop *stop, const char *inner,
-                           bool inner_has_model, struct frame_vec *frames)
+// `callee`: the frame that this one waits for, NULL when it was interrupted.
+static void physical_frame(struct decoder *decoder, const struct stop *stop,
+                           const struct unwind_frame *callee, struct frame_vec *frames)
 {
     const struct unwind_frame *unwound = stop->unwound;
     const struct address_info *info = decode_address(
         decoder, unwound->module, unwind_frame_lookup(unwound), unwound->flags & UNWIND_EXACT);
 
-    if (inner && inner_has_model && gap_between(unwound, inner))
+    const char *inner = callee ? physical_name(decoder, callee) : NULL;
+
+    if (callee && decode_gap(decoder, unwound, callee, inner))
         frame_vec_last(frames)->gap = true;
     if (!info->count) {
         foreign_frame(decoder, stop, frames);
@@ -149,8 +138,6 @@ static void decode_thread(struct decoder *decoder, size_t index, struct evidence
     const struct core_thread *thread = core_thread_at(decoder->core, index);
     struct unwind_stack stack;
     struct frame_vec frames = VEC_INIT;
-    const char *inner = NULL;
-    bool inner_has_model = false;
 
     unwind_thread(decoder->unwinder, thread, &stack);
     for (size_t i = 0; i < stack.count; i++) {
@@ -159,9 +146,7 @@ static void decode_thread(struct decoder *decoder, size_t index, struct evidence
 
         stop.memory_fault = i == 0 && index == 0 && is_memory_fault(decoder->core);
         // behind a signal frame nothing was called
-        physical_frame(decoder, &stop, stop.interrupted ? NULL : inner, inner_has_model, &frames);
-        inner = physical_name(decoder, &stack.frames[i]);
-        inner_has_model = frame_vec_last(&frames)->kind == EVIDENCE_FRAME_MODEL;
+        physical_frame(decoder, &stop, stop.interrupted ? NULL : &stack.frames[i - 1], &frames);
     }
     *out = (struct evidence_thread){
         .tid = thread->tid,
@@ -323,6 +308,7 @@ struct error *decode_core(const char *executable, const char *core,
     err = decode(&decoder, executable, core, options);
     address_map_deinit(&decoder.addresses);
     scope_map_deinit(&decoder.functions);
+    name_set_deinit(&decoder.tail_targets);
     warning_vec_deinit(&decoder.warnings);
     unwinder_destroy(decoder.unwinder);
     modules_destroy(decoder.modules);

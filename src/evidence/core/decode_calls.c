@@ -8,8 +8,8 @@
  *   - a byte that is set says nothing about the calls that come next without a branch, up to and
  *     including the first real one: its store may have been made early, but not before a branch;
  *   - a byte that is not set says nothing about calls that were inlined, back to the last real one.
- * With a signal from outside the program counter says little about how far control is: then the
- * doubts are about the whole physical function.
+ * With a signal from outside the instruction at the program counter may have been moved down: then
+ * both doubts are about all that control can have come to from its node as well.
  */
 #include "evidence/core/decode_internal.h"
 
@@ -97,52 +97,70 @@ static void doubt_inlined_at(const struct doubts *doubts, const struct debug_sco
     }
 }
 
-// From the given nodes on to the first branch or real call, or back to the last real call.
-static void doubt_near(const struct doubts *doubts, const struct debug_scope *scope,
-                       uint32_t function, const struct evidence_nodes *from, bool skip_first,
-                       bool forward)
+enum direction {
+    DOUBT_ON,    // on to the first branch or real call: stores made early
+    DOUBT_BACK,  // back to the last real call: stores made late
+    DOUBT_AHEAD, // wherever control can have gone on to, past calls too
+};
+
+// The call at a node that was come by. False: go no further that way.
+static bool doubt_node(const struct doubts *doubts, const struct position *position, uint32_t node,
+                       enum direction direction)
+{
+    uint32_t function = position->function.value;
+    struct site_id site = node_site(doubts->decoder, function, node);
+
+    if (site.value == MODEL_NONE)
+        return true;
+    bool inlined = may_be_inlined(doubts->decoder, function, site);
+    if (direction != DOUBT_BACK || (inlined && !doubts->stop->memory_fault))
+        doubt_site(doubts, site, true);
+    if (inlined && direction != DOUBT_ON)
+        doubt_site(doubts, site, false);
+    if (inlined)
+        doubt_inlined_at(doubts, position->scope, node);
+    return inlined || direction == DOUBT_AHEAD;
+}
+
+static void push_new(struct node_stack *stack, uint8_t *seen, uint32_t node)
+{
+    if (!seen[node])
+        node_stack_push(stack, node);
+    seen[node] = 1;
+}
+
+/*
+ * With a signal from outside, the instruction at the program counter may have been moved down, so
+ * that control is anywhere ahead of its node, or up within its straight run of nodes.
+ */
+static void doubt_near(const struct doubts *doubts, const struct position *position, bool is_outer,
+                       enum direction direction)
 {
     struct model *model = doubts->decoder->model;
-    const struct model_function *f = model_function(model, (struct function_id){function});
+    const struct model_function *f = model_function(model, position->function);
     uint8_t *seen = xcalloc(f->node_count + 1u, 1);
     struct node_stack stack = VEC_INIT;
     struct predecessors before;
 
-    predecessors_init(&before, model, (struct function_id){function});
-    for (uint32_t i = 0; i < from->count; i++) {
-        seen[from->nodes[i]] = 1;
-        node_stack_push(&stack, from->nodes[i]);
-    }
-    for (size_t first = stack.length; stack.length;) {
+    predecessors_init(&before, model, position->function);
+    for (uint32_t i = 0; i < position->nodes.count; i++)
+        push_new(&stack, seen, position->nodes.nodes[i]);
+    for (size_t starts = stack.length; stack.length;) {
         uint32_t node = node_stack_pop(&stack);
-        struct site_id site = node_site(doubts->decoder, function, node);
-        bool is_start = first > 0;
+        struct node_list next = model_successors(model, (struct node_id){f->first_node + node});
+        bool is_start = starts > 0;
 
-        first -= first > 0;
-        if (site.value != MODEL_NONE && !(is_start && (skip_first || !forward))) {
-            bool inlined = may_be_inlined(doubts->decoder, function, site);
-
-            if (forward || inlined)
-                doubt_site(doubts, site, forward);
-            if (!inlined)
-                continue;
-            doubt_inlined_at(doubts, scope, node);
-        }
-        if (forward) {
-            struct node_list next = model_successors(model, (struct node_id){f->first_node + node});
-            uint32_t to = next.count == 1 ? next.data[0].value - f->first_node : node;
-
-            if (!seen[to]) {
-                seen[to] = 1;
-                node_stack_push(&stack, to);
-            }
+        starts -= is_start;
+        // the call that ends the starting node is ahead of it, and under way in an outer frame
+        if (!(is_start && (is_outer || direction == DOUBT_BACK)) &&
+            !doubt_node(doubts, position, node, direction))
             continue;
-        }
-        for (uint32_t p = before.start[node]; p < before.start[node + 1]; p++)
-            if (!seen[before.node[p]]) {
-                seen[before.node[p]] = 1;
-                node_stack_push(&stack, before.node[p]);
-            }
+        if (direction == DOUBT_AHEAD || (direction == DOUBT_ON && next.count == 1))
+            for (uint32_t k = 0; k < next.count; k++)
+                push_new(&stack, seen, next.data[k].value - f->first_node);
+        for (uint32_t p = before.start[node]; direction == DOUBT_BACK && p < before.start[node + 1];
+             p++)
+            push_new(&stack, seen, before.node[p]);
     }
     predecessors_deinit(&before);
     node_stack_deinit(&stack);
@@ -167,14 +185,6 @@ void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
         }
         return;
     }
-    if (!stop->memory_fault) {
-        for (size_t i = 0; i < doubts.scope_count; i++) {
-            uint32_t f = decode_scope_function(decoder, &doubts.scopes[i]);
-            if (f != MODEL_NONE)
-                doubt_function(&doubts, f);
-        }
-        return;
-    }
     for (uint32_t i = 0; i < info->count; i++) {
         const struct position *position = &info->positions[i];
 
@@ -187,10 +197,8 @@ void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
             if (site.value != MODEL_NONE)
                 doubt_site(&doubts, site, false);
         }
-        doubt_near(&doubts, position->scope, position->function.value, &position->nodes, i > 0,
-                   true);
-        doubt_near(&doubts, position->scope, position->function.value, &position->nodes, i > 0,
-                   false);
+        doubt_near(&doubts, position, i > 0, DOUBT_BACK);
+        doubt_near(&doubts, position, i > 0, stop->memory_fault ? DOUBT_ON : DOUBT_AHEAD);
     }
 }
 

@@ -42,6 +42,7 @@ struct address_info {
 
 MAP_DEFINE_U64(address_map, struct address_info *);
 MAP_DEFINE_U64(scope_map, uint32_t);
+MAP_DEFINE_STRING(name_set, bool);
 VEC_DEFINE(warning_vec, const char *);
 
 struct decoder {
@@ -53,6 +54,8 @@ struct decoder {
     struct address_map addresses;
     struct scope_map functions;                  // of a scope, by its defining DIE
     struct bitset doubtful_true, doubtful_false; // by call site: what its global byte cannot tell
+    struct name_set tail_targets;                // of the program's tail calls, once it was asked
+    bool knows_tail_targets, has_unknown_tail_calls;
     struct warning_vec warnings;
 };
 
@@ -73,6 +76,13 @@ const struct address_info *decode_address(struct decoder *decoder, struct module
 struct evidence_nodes decode_nodes(struct decoder *decoder, const uint32_t *nodes, uint32_t count);
 // The model's function of a scope, MODEL_NONE when it has none.
 uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope *scope);
+
+// ---- decode_gaps.c
+
+// May frames be missing between a frame that waits and the one it called? `name`: of what runs
+// there.
+bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
+                const struct unwind_frame *callee, const char *name);
 
 // ---- decode_record.c
 

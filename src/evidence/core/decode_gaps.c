@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where frames may be missing from a stack: a function that ended with a tail call left none.
+ *
+ * Between a frame that waits for a call and the function that runs there may be tail calls when the
+ * call names another function; when it names the same one, but that one makes tail calls (and may
+ * have come back to itself); when it names none, and the function that runs is called by some tail
+ * call of the program. Not: functions compiled without optimisation, which make none.
+ */
+#include "evidence/core/decode_internal.h"
+
+#include "common/error.h"
+
+#include <string.h>
+
+static struct debug_info *open_info(struct module *module)
+{
+    struct debug_info *info = NULL;
+    struct error *err = module ? debug_info_open(module, &info) : NULL;
+
+    error_destroy(err);
+    return info;
+}
+
+static bool makes_tail_calls(struct debug_function *function)
+{
+    size_t count;
+    const struct debug_call_site *sites = debug_function_call_sites(function, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (sites[i].is_tail)
+            return true;
+    return false;
+}
+
+// Does any function of the image call this one by a tail call, or an unknown one? Kept by name.
+static void collect_tail_targets(struct decoder *decoder, struct debug_info *info)
+{
+    for (size_t u = 0; u < debug_info_unit_count(info); u++) {
+        struct debug_unit *unit = debug_info_unit_at(info, u);
+
+        for (size_t f = 0; f < debug_unit_function_count(unit); f++) {
+            size_t count;
+            const struct debug_call_site *sites =
+                debug_function_call_sites(debug_unit_function_at(unit, f), &count);
+
+            for (size_t i = 0; i < count; i++) {
+                if (!sites[i].is_tail)
+                    continue;
+                if (sites[i].target)
+                    *name_set_put(&decoder->tail_targets, sites[i].target) = true;
+                else
+                    decoder->has_unknown_tail_calls = true;
+            }
+        }
+    }
+}
+
+static bool is_tail_target(struct decoder *decoder, struct debug_info *info, const char *name)
+{
+    if (!decoder->knows_tail_targets) {
+        decoder->knows_tail_targets = true;
+        collect_tail_targets(decoder, info);
+    }
+    return decoder->has_unknown_tail_calls || name_set_get(&decoder->tail_targets, name);
+}
+
+// Has any unit of the image code of this function?
+static bool has_function(struct debug_info *info, const char *name)
+{
+    for (size_t u = 0; u < debug_info_unit_count(info); u++)
+        if (debug_unit_function(debug_info_unit_at(info, u), name))
+            return true;
+    return false;
+}
+
+bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
+                const struct unwind_frame *callee, const char *name)
+{
+    struct debug_info *info = open_info(caller->module);
+
+    if (!info || (caller->flags & UNWIND_EXACT))
+        return false;
+    const struct address_info *inner = decode_address(
+        decoder, callee->module, unwind_frame_lookup(callee), callee->flags & UNWIND_EXACT);
+    const struct debug_call_site *site = debug_call_site_at(info, caller->pc);
+    if (!site || !site->target)
+        return inner->physical && is_tail_target(decoder, info, name);
+    if (!strcmp(site->target, name) ||
+        (site->target_linkage && !strcmp(site->target_linkage, name)))
+        return inner->physical && makes_tail_calls(inner->physical);
+    // Another name: of a library function, which may have several, or of one with code here.
+    return inner->physical || has_function(info, site->target);
+}
