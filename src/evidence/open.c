@@ -139,9 +139,9 @@ static struct error *check_order(const char *executable, const char *path,
     if (content_of(program.data, program.size) != CONTENT_ELF || first.e_type != ET_CORE ||
         second.e_type == ET_CORE)
         return NULL;
-    return error_create_file(ERROR_USAGE, path,
-                             "'%s' is a core and this is none: give the program first, then its core",
-                             executable);
+    return error_create_file(
+        ERROR_USAGE, path, "'%s' is a core and this is none: give the program first, then its core",
+        executable);
 }
 
 struct error *evidence_open(const char *executable, const char *path,

@@ -117,8 +117,8 @@ struct error *tracer_find_command(const char *name, char **ret_path)
     return error_create(ERROR_NOT_FOUND, "cannot run '%s': there is no such command in PATH", name);
 }
 
-/* In the child. A program of another machine is refused as a shell does; execvp() would take it for a
- * script. */
+/* In the child. A program of another machine is refused as a shell does; execvp() would take it for
+ * a script. */
 static bool is_elf(const char *path)
 {
     char magic[4] = "";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A good core with an edited program (ELF, DWARF, line tables, call frame information, our sections)
-// whose build-id is left as it was: decoded end to end, or refused. Read for `tune` and `dump`, too.
+// A good core with an edited program (ELF, DWARF, line tables, call frame information, our
+// sections) whose build-id is left as it was: decoded end to end, or refused. Read for `tune` and
+// `dump`, too.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Our sections behind right hashes: a program whose `.inquest.model` or `.inquest.link` was replaced.
- * The first byte of an input says by what: 0, a frame that was edited; 1, a link frame of this text;
- * 2, bitcode that was edited. Anything read must go out as text and come back.
+ * Our sections behind right hashes: a program whose `.inquest.model` or `.inquest.link` was
+ * replaced. The first byte of an input says by what: 0, a frame that was edited; 1, a link frame of
+ * this text; 2, bitcode that was edited. Anything read must go out as text and come back.
  */
 #include <assert.h>
 #include <elf.h>
@@ -54,8 +54,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     subject_add_region(&frame, 0, frame.size);
     subject_add_region(&frame, 0, head);
     subject_add_region(&frame, head, entries - head);
-    bitcode = (struct subject){.data = xmalloc(module.bitcode_length), .size = module.bitcode_length};
-    size_t got = ZSTD_decompress(bitcode.data, bitcode.size, frame.data + entries, frame.size - entries);
+    bitcode =
+        (struct subject){.data = xmalloc(module.bitcode_length), .size = module.bitcode_length};
+    size_t got =
+        ZSTD_decompress(bitcode.data, bitcode.size, frame.data + entries, frame.size - entries);
     if (ZSTD_isError(got)) { // the section ends with zeros
         size_t length = ZSTD_findFrameCompressedSize(frame.data + entries, frame.size - entries);
         got = ZSTD_decompress(bitcode.data, bitcode.size, frame.data + entries, length);
@@ -130,8 +132,8 @@ static const char *edited_bitcode(const uint8_t *data, size_t size)
     size_t room = ZSTD_compressBound(length);
     unsigned char *payload = xmalloc(sizeof(module) + entries + room);
     memcpy(payload, &module, sizeof(module));
-    memcpy(payload + sizeof(module),
-           frame.data + sizeof(struct section_header) + sizeof(module), entries);
+    memcpy(payload + sizeof(module), frame.data + sizeof(struct section_header) + sizeof(module),
+           entries);
     room = ZSTD_compress(payload + sizeof(module) + entries, room, bytes, length, 1);
     const char *path =
         framed(model_header, SECTION_KIND_MODULE, payload, sizeof(module) + entries + room);
@@ -163,9 +165,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct model *model;
     if (size == 0)
         return 0;
-    const char *path = data[0] % 3 == 0   ? edited_frame(data + 1, size - 1)
-                       : data[0] % 3 == 1 ? framed(link_header, SECTION_KIND_LINK, data + 1, size - 1)
-                                          : edited_bitcode(data + 1, size - 1);
+    const char *path = data[0] % 3 == 0 ? edited_frame(data + 1, size - 1)
+                       : data[0] % 3 == 1
+                           ? framed(link_header, SECTION_KIND_LINK, data + 1, size - 1)
+                           : edited_bitcode(data + 1, size - 1);
     struct error *err = model_open(path, &options, &model);
     if (!err) {
         err = model_complete(model);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed cores: any bytes behind zstd's magic number; or, when the first byte is odd, a core that
-// was edited and then compressed well, in as many frames and with as much garbage as the rest says.
+// Compressed cores: any bytes behind zstd's magic number; or, when the first byte is odd, a core
+// that was edited and then compressed well, in as many frames and with as much garbage as the rest
+// says.
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>

@@ -68,9 +68,26 @@ struct subject *subject_open(const char *argv0, const char *name)
 static uint64_t interesting(const unsigned char *data, size_t size, uint8_t value)
 {
     static const uint64_t numbers[] = {
-        0,          1,          8,          0x7f,       0xff,          0x1000,     0x7fff,
-        0xffff,     0x10000,    0x7fffffff, 0x80000000, 0xffffffff,    0x10000000, 0x100000000,
-        INT64_MAX,  UINT64_MAX, INT64_MIN,  UINT64_MAX - 7, UINT64_MAX - 0xfff, 0x400000,
+        0,
+        1,
+        8,
+        0x7f,
+        0xff,
+        0x1000,
+        0x7fff,
+        0xffff,
+        0x10000,
+        0x7fffffff,
+        0x80000000,
+        0xffffffff,
+        0x10000000,
+        0x100000000,
+        INT64_MAX,
+        UINT64_MAX,
+        INT64_MIN,
+        UINT64_MAX - 7,
+        UINT64_MAX - 0xfff,
+        0x400000,
     };
     size_t count = sizeof(numbers) / sizeof(numbers[0]);
     if (value < count)
@@ -99,8 +116,7 @@ unsigned char *subject_edit(const struct subject *subject, const uint8_t *data, 
     unsigned char *copy = xmemdup(subject->data, subject->size);
     size_t left = subject->size;
     for (; size >= SUBJECT_EDIT; data += SUBJECT_EDIT, size -= SUBJECT_EDIT) {
-        const struct subject_region *region =
-            &subject->regions[data[0] % subject->region_count];
+        const struct subject_region *region = &subject->regions[data[0] % subject->region_count];
         size_t at = (size_t)(data[1] | data[2] << 8);
         if (region->size > 0x10000)
             at = at * (region->size / 0x10000) + data[4];

@@ -6,8 +6,8 @@
  *
  *     struct subject *subject = subject_open(argv0, "core");
  *     unsigned char *edited = subject_edit(subject, data, size, &edited_size);
- *     const char *path = subject_file("core", edited, edited_size);     // in memory, for readers of files
- *     free(edited);
+ *     const char *path = subject_file("core", edited, edited_size);     // in memory, for readers
+ * of files free(edited);
  *
  * The files are made by tests/fuzz/make-seeds, beside the target in seeds/. An edit takes
  * SUBJECT_EDIT bytes: region, where in it (16 bits), how, and a value.

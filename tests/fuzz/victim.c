@@ -1,5 +1,5 @@
-// What the fuzz targets take apart: calls, loops, inlining, recursion, a signal handler, an indirect
-// call and a switch, without a library, so that its core is small.
+// What the fuzz targets take apart: calls, loops, inlining, recursion, a signal handler, an
+// indirect call and a switch, without a library, so that its core is small.
 typedef int (*operation)(int);
 
 struct action {
