@@ -37,9 +37,9 @@ static LLVMValueRef offset_from(const struct instrumented_module *module, LLVMVa
 static LLVMTypeRef descriptor_type(const struct instrumented_module *module)
 {
     LLVMTypeRef i32 = module->type_i32, i64 = module->type_i64;
-    LLVMTypeRef members[] = {i64, i64, i32, i32, i32, i32, i32, i32};
+    LLVMTypeRef members[] = {i64, i64, i32, i32, i32, i32, i32, i32, i32, i32};
 
-    return LLVMStructTypeInContext(module->context, members, 8, false);
+    return LLVMStructTypeInContext(module->context, members, 10, false);
 }
 
 static LLVMValueRef flag_bytes(const struct instrumented_module *module)
@@ -153,8 +153,10 @@ void descriptor_add(struct instrumented_module *module)
         instrument_i32(module, module->function_count),
         instrument_i32(module, LAYOUT_VERSION),
         instrument_i32(module, module->options.level),
+        offset_from(module, module->coverage, descriptor),
+        offset_from(module, module->flags, descriptor),
     };
-    LLVMSetInitializer(descriptor, LLVMConstStructInContext(module->context, members, 8, false));
+    LLVMSetInitializer(descriptor, LLVMConstStructInContext(module->context, members, 10, false));
     LLVMSetLinkage(descriptor, LLVMInternalLinkage);
     LLVMSetSection(descriptor, LAYOUT_DESCRIPTOR_SECTION);
     LLVMSetAlignment(descriptor, 8);

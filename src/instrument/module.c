@@ -17,6 +17,21 @@ static bool has_attribute(LLVMValueRef function, const char *name)
                                        LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
+// __builtin_setjmp is no call that splits a node, but control comes back behind it all the same:
+// what such a function would record cannot be relied on.
+static bool uses_builtin_setjmp(LLVMValueRef f)
+{
+    static const char name[] = "llvm.eh.sjlj.setjmp";
+    unsigned id = LLVMLookupIntrinsicID(name, sizeof(name) - 1);
+
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAIntrinsicInst(i) && LLVMGetIntrinsicID(LLVMGetCalledValue(i)) == id)
+                return true;
+    return false;
+}
+
 static bool wanted(const struct instrumented_module *module, LLVMValueRef f)
 {
     size_t length;
@@ -56,7 +71,7 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
     split_init(&function->split, f);
     module->site_count += function->split.site_count;
     function->checksum = path_graph_checksum(&function->split.graph);
-    if (!wanted(module, f))
+    if (!wanted(module, f) || uses_builtin_setjmp(f))
         function->level = SECTION_LEVEL_NONE;
     if (!function->subprogram)
         function->flags |= SECTION_FUNCTION_NO_RECORD;

@@ -31,7 +31,7 @@
 
 #include <stdint.h>
 
-#define LAYOUT_VERSION            1u
+#define LAYOUT_VERSION            2u
 #define LAYOUT_FRAME_VARIABLE     "__inquest_frame"
 #define LAYOUT_DESCRIPTOR_SECTION "inquest_desc"
 #define LAYOUT_COVERAGE_SECTION   "inquest_cov"
@@ -57,7 +57,17 @@ struct layout_descriptor {
     uint32_t function_count;
     uint32_t version; // LAYOUT_VERSION
     uint32_t level;   // enum section_level
+    // The offsets once more: the linker fills them in, so that no hash can cover them, and coverage
+    // that is read from another place is a lie.
+    int32_t coverage_offset_again;
+    int32_t flags_offset_again;
 };
+
+static inline int layout_descriptor_is_sound(const struct layout_descriptor *descriptor)
+{
+    return descriptor->coverage_offset == descriptor->coverage_offset_again &&
+           descriptor->flags_offset == descriptor->flags_offset_again;
+}
 
 // The cookie of function number `index` in module `module_id`; `recording` tells the body that
 // keeps paths from the one that only keeps calls. Never 0, and below 2^31: so that one store of a

@@ -82,7 +82,8 @@ def timed(make):
 @timed
 def run_shipped(shipped, arguments, text, variables, folder):
     """Runs until it dies; the core's name and the signal."""
-    done = subprocess.run([shipped.exe, *arguments], input=text, capture_output=True, cwd=folder,
+    done = subprocess.run([shipped.program.name, *arguments], executable=shipped.exe, input=text,
+                          capture_output=True, cwd=folder,
                           env=environment(shipped.program, **variables), preexec_fn=unlimit_cores,
                           timeout=LIMIT)
     cores = glob.glob(os.path.join(folder, "core*"))
@@ -96,7 +97,8 @@ def run_shipped(shipped, arguments, text, variables, folder):
 @timed
 def run_logger(shipped, arguments, text, variables, folder):
     path = os.path.join(folder, "log")
-    done = subprocess.run([shipped.logger, *arguments], input=text, capture_output=True, cwd=folder,
+    done = subprocess.run([shipped.program.name, *arguments], executable=shipped.logger, input=text,
+                          capture_output=True, cwd=folder,
                           env=environment(shipped.program, TRUTH_LOG=path, **variables), timeout=LIMIT)
     log = Log(path)
     os.unlink(path)
@@ -347,11 +349,12 @@ def run_stepper(shipped, arguments, text, stops, limit, folder):
     out, plan = os.path.join(folder, "out"), os.path.join(folder, "plan")
     os.makedirs(out, exist_ok=True)
     write_plan(shipped, plan, stops, limit)
-    done = subprocess.run([shipped.tools.stepper, plan, out, shipped.exe, *arguments], input=text,
-                          capture_output=True, cwd=folder, env=environment(shipped.program),
+    done = subprocess.run([shipped.tools.stepper, plan, out, shipped.exe, shipped.program.name,
+                           *arguments], input=text, capture_output=True, cwd=folder, env=environment(shipped.program),
                           timeout=1800)
     if done.returncode != 0:
-        raise Unusable(f"stepper: {done.stderr.decode()[-300:]}")
+        found = [l for l in done.stderr.decode(errors="replace").splitlines() if l.startswith("stepper")]
+        raise Unusable(" ".join(found) or "the stepper failed")
     return out
 
 

@@ -274,7 +274,7 @@ void injectAbort(CallBase *call, Value *counter, unsigned kind)
         builder.CreateIntrinsic(Intrinsic::trap, {}, {});
         return;
     }
-    const char *name = kind == 1 ? "abort" : "__truth_fail";
+    const char *name = kind % 2 ? "abort" : "__truth_fail";
     FunctionCallee callee = module->getOrInsertFunction(name, builder.getVoidTy());
     builder.CreateCall(callee)->setDoesNotReturn();
 }
@@ -316,7 +316,7 @@ struct InjectPass : PassInfoMixin<InjectPass> {
             injectFault(i, isa<LoadInst>(i) ? 0 : 1, faults, bad);
         unsigned kind = 0;
         for (CallBase *call : calls)
-            injectAbort(call, aborts, kind++ % 3);
+            injectAbort(call, aborts, kind++ % 8);
         return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }

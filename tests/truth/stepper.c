@@ -3,7 +3,7 @@
  * Runs a program instruction by instruction from main and, at chosen instructions, leaves a core of
  * exactly that moment.
  *
- *     stepper PLAN OUT COMMAND ARGUMENT...
+ *     stepper PLAN OUT PROGRAM NAME ARGUMENT...        (NAME is its argv[0])
  *
  * The core is the kernel's own, and the signal is real: at a chosen instruction the tracee is made
  * to fork (a system call is run on its behalf and all its registers are put back), and the child,
@@ -185,7 +185,7 @@ static void start_tracee(struct stepper *s, char **command)
             signal(number, SIG_DFL); // a shell in the background ignores some
         personality(ADDR_NO_RANDOMIZE);
         ptrace(PTRACE_TRACEME, 0, 0, 0);
-        execv(command[0], command);
+        execv(command[0], command + 1);
         _exit(127);
     }
     if (waitpid(s->pid, &status, 0) < 0 || !WIFSTOPPED(status))
@@ -443,8 +443,28 @@ static pid_t fork_tracee(struct stepper *s)
     return (pid_t)child;
 }
 
+// A signal that the program catches would run its handler: then another one.
+static int uncaught(const struct stepper *s, int wanted)
+{
+    static const int others[] = {SIGQUIT, SIGILL, SIGSYS, SIGFPE, SIGBUS, SIGSEGV};
+    char name[64], line[256];
+    unsigned long long caught = 0;
+
+    snprintf(name, sizeof(name), "/proc/%d/status", (int)s->pid);
+    FILE *status = fopen(name, "r");
+    while (status && fgets(line, sizeof(line), status))
+        if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+            break;
+    if (status)
+        fclose(status);
+    for (size_t i = 0; caught >> (wanted - 1) & 1 && i < sizeof(others) / sizeof(others[0]); i++)
+        wanted = others[i];
+    return wanted;
+}
+
 static void leave_core(struct stepper *s, int signal)
 {
+    signal = uncaught(s, signal);
     pid_t child = fork_tracee(s);
     int status;
     char name[8192];
@@ -513,8 +533,8 @@ int main(int argc, char **argv)
 {
     static struct stepper s;
 
-    if (argc < 4)
-        die("usage: stepper PLAN OUT COMMAND ARGUMENT...");
+    if (argc < 5)
+        die("usage: stepper PLAN OUT PROGRAM NAME ARGUMENT...");
     read_plan(&s.plan, argv[1]);
     s.out = argv[2];
     s.random = s.plan.limit + s.plan.stop_count + (s.plan.stop_count ? s.plan.stops[0].step : 0);

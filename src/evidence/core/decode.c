@@ -71,8 +71,7 @@ static void foreign_frame(struct decoder *decoder, const struct stop *stop,
 }
 
 static void model_frame(struct decoder *decoder, const struct stop *stop,
-                        const struct address_info *info, uint32_t depth, const char *inner,
-                        struct frame_vec *frames)
+                        const struct address_info *info, uint32_t depth, struct frame_vec *frames)
 {
     const struct position *position = &info->positions[depth];
     struct evidence_frame frame = {
@@ -92,9 +91,17 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
         frame.function.index = function->index;
         frame.candidates = position->nodes;
         frame.candidates_from = depth ? "call" : source_name(position->source);
-        decode_record(decoder, stop, position, depth > 0, inner, &frame);
+        decode_record(decoder, stop, position, depth > 0, &frame);
     }
     frame_vec_push(frames, frame);
+}
+
+static bool callee_has_model(struct decoder *decoder, const struct unwind_frame *callee)
+{
+    const struct address_info *info = decode_address(
+        decoder, callee->module, unwind_frame_lookup(callee), callee->flags & UNWIND_EXACT);
+
+    return info->count && info->positions[info->count - 1].function.value != MODEL_NONE;
 }
 
 // `callee`: the frame that this one waits for, NULL when it was interrupted.
@@ -115,13 +122,15 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     }
     struct stop here = *stop;
     here.physical = info->physical;
+    here.callee = inner;
+    here.callee_has_model = callee && callee_has_model(decoder, callee);
     for (uint32_t d = 0; d < info->count; d++)
         if (info->positions[d].function.value != MODEL_NONE)
             here.sets_jumps |= model_function(decoder->model, info->positions[d].function)->flags &
                                FUNCTION_SETJMP;
     decode_inlined_doubts(decoder, &here, info);
     for (uint32_t depth = 0; depth < info->count; depth++)
-        model_frame(decoder, &here, info, depth, inner, frames);
+        model_frame(decoder, &here, info, depth, frames);
 }
 
 // A load or store of the thread itself, as opposed to a signal from outside or a trap.

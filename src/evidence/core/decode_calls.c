@@ -389,6 +389,22 @@ static void module_coverage(struct decoder *decoder, struct module_id id, uint64
 
 VEC_DEFINE(coverage_vec, struct evidence_coverage);
 
+// Two images can hold the same module: what ran in one of them ran.
+static void add_coverage(struct coverage_vec *all, const struct evidence_coverage *coverage)
+{
+    for (size_t i = 0; i < all->length; i++) {
+        uint8_t *known = (uint8_t *)all->data[i].sites;
+
+        if (all->data[i].module_id != coverage->module_id)
+            continue;
+        for (uint32_t s = 0; s < coverage->site_count; s++)
+            if (coverage->sites[s] == EVIDENCE_TRUE || known[s] == EVIDENCE_FALSE)
+                known[s] = coverage->sites[s];
+        return;
+    }
+    coverage_vec_push(all, *coverage);
+}
+
 static void image_coverage(struct decoder *decoder, struct module *image, struct coverage_vec *all)
 {
     struct module_section section;
@@ -396,25 +412,28 @@ static void image_coverage(struct decoder *decoder, struct module *image, struct
     if (!module_section(image, LAYOUT_DESCRIPTOR_SECTION, &section) || !section.data ||
         !section.is_loaded)
         return;
+    // aligned to 8, with perhaps zeros between them
     for (uint64_t at = 0; at + sizeof(struct layout_descriptor) <= section.size; at += 8) {
         struct layout_descriptor descriptor;
         struct module_id id;
         struct evidence_coverage coverage;
 
         memcpy(&descriptor, section.data + at, sizeof(descriptor));
-        if (descriptor.magic != LAYOUT_DESCRIPTOR_MAGIC)
+        if (descriptor.magic == 0)
             continue;
-        if (descriptor.version != LAYOUT_VERSION ||
+        if (descriptor.magic != LAYOUT_DESCRIPTOR_MAGIC || descriptor.version != LAYOUT_VERSION ||
+            !layout_descriptor_is_sound(&descriptor) ||
             !model_find_module(decoder->model, descriptor.module_id, &id) ||
             model_module(decoder->model, id)->site_count != descriptor.site_count) {
             decode_warn(decoder, "'%s' has loaded data that its model does not know",
                         module_info(image)->path);
-            continue;
+            return;
         }
         module_coverage(decoder, id,
                         section.address + at + (uint64_t)(int64_t)descriptor.coverage_offset,
                         &coverage);
-        coverage_vec_push(all, coverage);
+        add_coverage(all, &coverage);
+        at += sizeof(descriptor) - 8;
     }
 }
 

@@ -64,8 +64,10 @@ struct stop {
     const struct unwind_frame *unwound;
     struct debug_function *physical;
     bool interrupted;
-    bool memory_fault; // stopped by its own load or store, not from outside
-    bool sets_jumps;   // some function of the physical frame calls setjmp
+    bool memory_fault;  // stopped by its own load or store, not from outside
+    bool sets_jumps;    // some function of the physical frame calls setjmp
+    const char *callee; // what the frame waits for, or NULL
+    bool callee_has_model;
 };
 
 // ---- decode_position.c
@@ -87,11 +89,9 @@ bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
 // ---- decode_record.c
 
 // Reads the record of one virtual frame, narrows its candidates and fills in its paths.
-// `inner`: name of the physical function called, or NULL. `is_outer`: another virtual frame of the
-// same physical one is inside it.
+// `is_outer`: another virtual frame of the same physical one is inside it.
 void decode_record(struct decoder *decoder, const struct stop *stop,
-                   const struct position *position, bool is_outer, const char *inner,
-                   struct evidence_frame *frame);
+                   const struct position *position, bool is_outer, struct evidence_frame *frame);
 
 // ---- decode_calls.c
 

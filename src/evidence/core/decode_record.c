@@ -186,17 +186,28 @@ static struct evidence_path keep_path(struct decoder *decoder, struct path *path
     return kept;
 }
 
-// Can library code be called here that is no call site: a copy, a division helper?
-static bool calls_library_unseen(const char *inner)
+/*
+ * Is the pending site the call that the frame waits for? Compilers call functions by themselves (a
+ * struct copy is memcpy, floor() may be an instruction or a call): then the site is an older one.
+ * So the callee must have the name that the site says, or be code of ours that no compiler calls.
+ */
+static bool waits_for_site(const struct decoder *decoder, const struct stop *stop,
+                           struct site_id site)
 {
-    return !inner || !strncmp(inner, "mem", 3) || !strncmp(inner, "__", 2) ||
-           !strcmp(inner, "bcmp") || !strncmp(inner, "fm", 2) || !strcmp(inner, "??");
+    const char *named = model_site(decoder->model, site)->callee;
+
+    if (!stop->callee)
+        return false;
+    if (named && !strcmp(named, stop->callee))
+        return true;
+    return stop->callee_has_model && strncmp(stop->callee, "mem", 3) != 0 &&
+           strncmp(stop->callee, "__", 2) != 0;
 }
 
 // The node of a frame that waits for a real call, from the pending site.
-static void narrow_by_pending(struct decoder *decoder, const struct position *position,
-                              bool is_outer, const struct record *record, const char *inner,
-                              struct evidence_frame *frame)
+static void narrow_by_pending(struct decoder *decoder, const struct stop *stop,
+                              const struct position *position, bool is_outer,
+                              const struct record *record, struct evidence_frame *frame)
 {
     if (!record->pending)
         return;
@@ -209,7 +220,7 @@ static void narrow_by_pending(struct decoder *decoder, const struct position *po
     bool told = position->source == POSITION_DISCRIMINATOR;
     if (told && !among)
         return; // a call that is no site, in another node
-    if (!told && !is_outer && calls_library_unseen(inner))
+    if (!told && !is_outer && !waits_for_site(decoder, stop, site))
         return;
     frame->candidates = decode_nodes(decoder, &node, 1);
     frame->candidates_from = "pending";
@@ -457,15 +468,14 @@ static void single_path(struct decoder *decoder, const struct stop *stop,
 }
 
 void decode_record(struct decoder *decoder, const struct stop *stop,
-                   const struct position *position, bool is_outer, const char *inner,
-                   struct evidence_frame *frame)
+                   const struct position *position, bool is_outer, struct evidence_frame *frame)
 {
     struct record record = {0};
     const uint8_t *bytes = NULL;
 
     if (read_record(decoder, stop, position, &record, frame)) {
         if (!stop->interrupted)
-            narrow_by_pending(decoder, position, is_outer, &record, inner, frame);
+            narrow_by_pending(decoder, stop, position, is_outer, &record, frame);
         if (frame->record == EVIDENCE_RECORD_VALID && record.shape.has_sum)
             decode_paths(decoder, stop, position, &record, frame);
         if (frame->record != EVIDENCE_RECORD_CORRUPT &&

@@ -53,6 +53,10 @@ static struct error *resolve(const char *path, const struct layout_descriptor *d
         return error_create_file(ERROR_MISMATCH, path,
                                  "layout version %" PRIu32 " of module 0x%" PRIx64 ", not %u",
                                  descriptor->version, descriptor->module_id, LAYOUT_VERSION);
+    if (!layout_descriptor_is_sound(descriptor))
+        return error_create_file(ERROR_FORMAT, path,
+                                 "the descriptor of module 0x%" PRIx64 " is damaged",
+                                 descriptor->module_id);
     if (start > flags->size || descriptor->function_count > flags->size - start)
         return error_create_file(ERROR_FORMAT, path,
                                  "the flags of module 0x%" PRIx64 " lie outside of section '%s'",
@@ -98,6 +102,8 @@ struct error *flag_bytes_find(const char *path, unsigned char *data, size_t size
         return error_create_file(ERROR_FORMAT, path, "not an ELF file");
     if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
         return error_create_file(ERROR_UNSUPPORTED, path, "made for another architecture");
+    if (header.e_shoff > size || (uint64_t)header.e_shnum * header.e_shentsize > size - header.e_shoff)
+        return error_create_file(ERROR_FORMAT, path, "truncated: section headers are missing");
     if (!find_section(elf, size, LAYOUT_DESCRIPTOR_SECTION, &descriptors) ||
         !find_section(elf, size, LAYOUT_FLAGS_SECTION, &flags))
         return error_create_file(ERROR_NOT_FOUND, path,
