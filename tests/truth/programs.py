@@ -33,7 +33,9 @@ class Program:
 
     def stamp(self):
         total = hashlib.sha256(repr((self.sources, self.cflags, self.ldflags, self.rate)).encode())
-        for name in self.sources:
+        headers = [h for pattern in ("*.h", "*.hh", "*/*.h")
+                   for h in sorted(glob.glob(os.path.join(self.folder, pattern)))]
+        for name in [*self.sources, *headers]:
             with open(os.path.join(self.folder, name), "rb") as file:
                 total.update(file.read())
         return total.hexdigest()[:16]

@@ -371,19 +371,25 @@ static void note_entry(struct stepper *s, bool called)
     s->entry_count++;
 }
 
+// Did the last instruction push the address behind it, and go elsewhere?
+static bool was_call(const struct stepper *s, uint64_t *returns_to)
+{
+    if (s->now.rsp != s->before.rsp - 8)
+        return false;
+    peek(s, s->now.rsp, returns_to, sizeof(*returns_to));
+    return *returns_to > s->before.rip && *returns_to <= s->before.rip + 15 &&
+           s->now.rip != *returns_to;
+}
+
 // What the last instruction did to the stack.
 static void follow(struct stepper *s)
 {
-    uint64_t pc = s->now.rip, sp = s->now.rsp;
-    bool jumped = pc < s->before.rip || pc > s->before.rip + 15;
-    bool called = jumped && sp == s->before.rsp - 8;
+    uint64_t sp = s->now.rsp, returns_to;
+    bool called = was_call(s, &returns_to);
 
     while (s->depth && s->frames[s->depth - 1].slot < sp)
         s->depth--;
     if (called) {
-        uint64_t returns_to;
-
-        peek(s, sp, &returns_to, sizeof(returns_to));
         if (s->depth == FRAMES_MAX)
             die("the stack is too deep");
         s->frames[s->depth++] = (struct frame){sp, returns_to};
@@ -393,7 +399,7 @@ static void follow(struct stepper *s)
                 *seen = (uint32_t)s->cores + 1;
         }
     }
-    if (jumped && in_text(s, pc))
+    if (in_text(s, s->now.rip))
         note_entry(s, called);
 }
 

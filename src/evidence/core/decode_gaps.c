@@ -10,15 +10,19 @@
 #include "evidence/core/decode_internal.h"
 
 #include "common/error.h"
+#include "layout/section.h"
 
 #include <string.h>
 
+// Of an image with a model; that of others is not worth reading.
 static struct debug_info *open_info(struct module *module)
 {
+    struct module_section section;
     struct debug_info *info = NULL;
-    struct error *err = module ? debug_info_open(module, &info) : NULL;
 
-    error_destroy(err);
+    if (!module || !module_section(module, SECTION_MODEL, &section))
+        return NULL;
+    error_destroy(debug_info_open(module, &info));
     return info;
 }
 
@@ -56,12 +60,15 @@ static void collect_tail_targets(struct decoder *decoder, struct debug_info *inf
     }
 }
 
-static bool is_tail_target(struct decoder *decoder, struct debug_info *info, const char *name)
+static bool is_tail_target(struct decoder *decoder, const char *name)
 {
-    if (!decoder->knows_tail_targets) {
-        decoder->knows_tail_targets = true;
-        collect_tail_targets(decoder, info);
+    for (size_t i = 0; !decoder->knows_tail_targets && i < modules_count(decoder->modules); i++) {
+        struct debug_info *info = open_info(modules_at(decoder->modules, i));
+
+        if (info)
+            collect_tail_targets(decoder, info);
     }
+    decoder->knows_tail_targets = true;
     return decoder->has_unknown_tail_calls || name_set_get(&decoder->tail_targets, name);
 }
 
@@ -78,14 +85,12 @@ bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
                 const struct unwind_frame *callee, const char *name)
 {
     struct debug_info *info = open_info(caller->module);
-
-    if (!info || (caller->flags & UNWIND_EXACT))
-        return false;
     const struct address_info *inner = decode_address(
         decoder, callee->module, unwind_frame_lookup(callee), callee->flags & UNWIND_EXACT);
-    const struct debug_call_site *site = debug_call_site_at(info, caller->pc);
+    const struct debug_call_site *site = info ? debug_call_site_at(info, caller->pc) : NULL;
+
     if (!site || !site->target)
-        return inner->physical && is_tail_target(decoder, info, name);
+        return inner->physical && is_tail_target(decoder, name);
     if (!strcmp(site->target, name) ||
         (site->target_linkage && !strcmp(site->target_linkage, name)))
         return inner->physical && makes_tail_calls(inner->physical);
