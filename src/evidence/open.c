@@ -19,6 +19,7 @@ enum content {
     CONTENT_EMPTY,
     CONTENT_ELF,
     CONTENT_ZSTD,
+    CONTENT_COMPRESSED, // in a way that is not read
     CONTENT_JSON,
     CONTENT_OTHER,
 };
@@ -31,6 +32,9 @@ static enum content content_of(const unsigned char *data, size_t size)
         return CONTENT_ELF;
     if (size >= 4 && memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0)
         return CONTENT_ZSTD;
+    if (size >= 4 && (memcmp(data, "\x1f\x8b", 2) == 0 || memcmp(data, "\xfd" "7zX", 4) == 0 ||
+                      memcmp(data, "\x04\x22\x4d\x18", 4) == 0 || memcmp(data, "BZh", 3) == 0))
+        return CONTENT_COMPRESSED;
     size_t at = 0;
     while (at < size && strchr(" \t\r\n", data[at]) && data[at])
         at++;
@@ -162,6 +166,10 @@ struct error *evidence_open(const char *executable, const char *path,
             return err;
         // fall through
     case CONTENT_ZSTD:
+    case CONTENT_COMPRESSED:
+        if (!bytes.mapped)
+            return error_create_file(ERROR_UNSUPPORTED, path,
+                                     "a core is read from a regular file only, save it first");
         return decode_core(executable, path, options, ret_model, ret);
     case CONTENT_JSON:
         return open_json(executable, path, &bytes, options, ret_model, ret);

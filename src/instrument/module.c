@@ -32,13 +32,37 @@ static bool uses_builtin_setjmp(LLVMValueRef f)
     return false;
 }
 
+// Has the source `__attribute__((annotate(TEXT)))` on this function?
+static bool is_annotated(const struct instrumented_module *module, LLVMValueRef f, const char *text)
+{
+    LLVMValueRef all = LLVMGetNamedGlobal(module->module, "llvm.global.annotations");
+    LLVMValueRef list = all ? LLVMGetInitializer(all) : NULL;
+
+    for (int i = 0; list && i < LLVMGetNumOperands(list); i++) {
+        LLVMValueRef entry = LLVMGetOperand(list, (unsigned)i);
+        LLVMValueRef name = LLVMIsAGlobalVariable(LLVMGetOperand(entry, 1));
+        LLVMValueRef string = name ? LLVMGetInitializer(name) : NULL;
+        size_t length;
+
+        if (LLVMGetOperand(entry, 0) != f || !string || !LLVMIsConstantString(string))
+            continue;
+        const char *value = LLVMGetAsString(string, &length);
+        if (length == strlen(text) + 1 && !memcmp(value, text, length))
+            return true;
+    }
+    return false;
+}
+
 static bool wanted(const struct instrumented_module *module, LLVMValueRef f)
 {
     size_t length;
 
-    // `no_profile_instrument_function` and `naked`, of the attributes of C
-    if (has_attribute(f, "noprofile") || has_attribute(f, "skipprofile") ||
-        has_attribute(f, "naked"))
+    if (has_attribute(f, "naked") || is_annotated(module, f, "inquest:off"))
+        return false;
+    if (is_annotated(module, f, "inquest:on"))
+        return true;
+    // `no_profile_instrument_function`, of the attributes of C
+    if (has_attribute(f, "noprofile") || has_attribute(f, "skipprofile"))
         return false;
     return instrument_options_wants(&module->options, LLVMGetValueName2(f, &length));
 }

@@ -83,7 +83,14 @@ static struct error *read_frames(const char *path, uint64_t offset, const unsign
         struct error *err = read_frame(path, offset + at, bytes + at, size - at, frames, &length);
         if (err)
             return err;
-        at += (length + SECTION_ALIGN - 1) & ~(size_t)(SECTION_ALIGN - 1);
+        size_t padding = -(at + length) % SECTION_ALIGN;
+        at += length;
+        if (padding > size - at)
+            padding = size - at;
+        if (!all_zero(bytes + at, padding))
+            return error_create_at_offset(ERROR_FORMAT, path, offset + at,
+                                          "damaged model: no zeros behind a frame");
+        at += padding;
     }
     return NULL;
 }

@@ -130,15 +130,15 @@ bad "empty: '/dev/null'|empty file" "$inquest" ./prog /dev/null
 bad "neither a core dump nor" "$inquest" ./prog text
 bad "directory: |directory$" "$inquest" ./prog folder
 bad "'empty'" "$inquest" empty core
-bad "not an ELF file: 'text'" "$inquest" ./text core
-bad "'folder'" "$inquest" ./folder core
+bad "not an ELF file: './text'" "$inquest" ./text core
+bad "'./folder'" "$inquest" ./folder core
 bad "'/dev/null'" "$inquest" /dev/null core
 show=
 for command in dump tune; do
     for file in nothing empty text folder /dev/null; do
         case $command in
         dump) bad "'(\\./)?$file'" "$inquest" dump "$file" ;;
-        tune) bad "'(\\./)?$file'" "$inquest" tune "$file" --list ;;
+        tune) bad "'(.*/)?$file'" "$inquest" tune "$file" --list ;;
         esac
     done
 done
@@ -212,6 +212,7 @@ bad "threads\[0\]" "$inquest" ./prog bare.json
 section "foreign architectures"
 show=1
 for what in core prog; do
+    rm -f foreign
     cp "$what" foreign
     put foreign 18 b700
     case $what in
@@ -387,7 +388,9 @@ for command in summary report; do
 done
 got=0
 cat core | "$inquest" ./prog /dev/stdin >out 2>err || got=$?
-[ "$got" -eq 0 ] && grep -q '#0   deep' out || fail "a core on standard input: $got, $(cat err)"
+[ "$got" -eq 2 ] && grep -q 'regular file' err || fail "a core in a pipe: $got, $(cat err)"
+good '#0   deep' "$inquest" ./prog /dev/fd/3 3<core
+good '#0   deep' bash -c "cat report.json | '$inquest' ./prog /dev/stdin"
 
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]
