@@ -304,6 +304,8 @@ static void resume(struct stepper *s, int request)
         signal = WSTOPSIG(status);
         if (signal == SIGTRAP)
             return;
+        if (signal == SIGCHLD)
+            signal = 0; // one of our copies of it has ended
     }
 }
 
@@ -433,8 +435,10 @@ static pid_t fork_tracee(struct stepper *s)
     changed.rax = SYS_fork;
     changed.orig_rax = (unsigned long long)-1;
     ptrace(PTRACE_SETREGS, s->pid, 0, &changed);
-    ptrace(PTRACE_SINGLESTEP, s->pid, 0, 0);
-    if (waitpid(s->pid, &status, 0) < 0 || status >> 8 != (SIGTRAP | PTRACE_EVENT_FORK << 8))
+    do
+        ptrace(PTRACE_SINGLESTEP, s->pid, 0, 0);
+    while (waitpid(s->pid, &status, 0) >= 0 && WIFSTOPPED(status) && WSTOPSIG(status) == SIGCHLD);
+    if (status >> 8 != (SIGTRAP | PTRACE_EVENT_FORK << 8))
         die("the tracee did not fork: status %#x", (unsigned)status);
     ptrace(PTRACE_GETEVENTMSG, s->pid, 0, &child);
     ptrace(PTRACE_SINGLESTEP, s->pid, 0, 0);
