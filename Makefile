@@ -59,9 +59,9 @@ check-clang: setup
 .PHONY: check-sanitize
 check-sanitize: setup
 	@$(CONFIGURE) -B build-asan -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 \
-		-DINQUEST_WERROR=ON -DINQUEST_SANITIZE=ON
+		-DINQUEST_WERROR=ON -DINQUEST_SANITIZE=ON -DINQUEST_FUZZ=ON
 	@cmake --build build-asan
-	$(CTEST) --test-dir build-asan -L 'unit|golden' -LE long
+	$(CTEST) --test-dir build-asan -L 'unit|golden|fuzz' -LE long
 
 .PHONY: check-long
 check-long: build ## the long tests: all crashes against the truth

@@ -6,7 +6,8 @@
  * What goes wrong: list_unlink() sees to both ends of the list, except when the last entry is also
  * the first one: then `oldest` keeps pointing at it after it was freed, and the next eviction
  * unlinks it once more, following what malloc has left there. With one entry left, `drop` it and
- * let the cache shrink: inputs/cache.crash. A cache of size 0 has nothing to evict: inputs/cache.null.
+ * let the cache shrink: inputs/cache.crash. A cache of size 0 has nothing to evict:
+ * inputs/cache.null.
  */
 #include <stdio.h>
 #include <stdlib.h>

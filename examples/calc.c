@@ -4,7 +4,8 @@
  *
  * What goes wrong: a call of a function that is not known gives no function, and apply() calls it
  * all the same (`calc < inputs/calc.crash`). Division by zero is not looked for either (SIGFPE,
- * inputs/calc.divide), and an assertion says that nobody nests deeper than MOST (inputs/calc.assert).
+ * inputs/calc.divide), and an assertion says that nobody nests deeper than MOST
+ * (inputs/calc.assert).
  */
 #include <assert.h>
 #include <ctype.h>

@@ -5,7 +5,8 @@
  *
  * What goes wrong: heap_pop() takes the last event to the top and sifts it down, and stops where
  * there are not two children. With an even number of events one has a left child alone, which may
- * be earlier: it then comes too late. run() asserts that time does not go backwards: `events 7 400`.
+ * be earlier: it then comes too late. run() asserts that time does not go backwards: `events 7
+ * 400`.
  */
 #include <assert.h>
 #include <stdio.h>

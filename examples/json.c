@@ -2,11 +2,9 @@
 /*
  * json: reads JSON from standard input and prints it with sorted keys, indented.
  *
- * What goes wrong: an object's members are sorted by name, and an empty object has no array to sort;
- * that is fine, but the comparison believes that every member has a name, and members of an array
- * that stands where an object was merged into (`+` before an object merges it into the one before)
- * have none: `[{"a":1} +["x"]]` compares a null name (inputs/json.crash). The depth is not limited:
- * inputs/json.deep overflows the stack when repeated.
+ * What goes wrong: `+` before a value merges its members into the value before it. An array's members
+ * have no names, so an object that an array was merged into has members without a name, and sorting
+ * compares names: `[{"b":2} + ["x"]]` follows a null pointer (inputs/json.crash).
  */
 #include <ctype.h>
 #include <stdarg.h>

@@ -16,6 +16,8 @@
 #include "common/error.h"
 #include "common/hash.h"
 
+#define DEVICE_LIMIT ((size_t)1 << 26) // what is read of /dev/zero before giving up
+
 static struct error *file_open(const char *path, int *ret)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -29,8 +31,10 @@ static struct error *file_read_descriptor(const char *path, int descriptor, stru
 {
     struct stat status;
     size_t capacity = 4096;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+    bool has_status = fstat(descriptor, &status) == 0;
+    if (has_status && S_ISREG(status.st_mode) && status.st_size > 0)
         capacity = (size_t)status.st_size + 2;
+    bool is_device = has_status && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
     size_t size = 0;
     _cleanup_free_ unsigned char *data = xmalloc(capacity);
     for (;;) {
@@ -46,6 +50,8 @@ static struct error *file_read_descriptor(const char *path, int descriptor, stru
         if (got == 0)
             break;
         size += (size_t)got;
+        if (is_device && size > DEVICE_LIMIT)
+            return error_create_file(ERROR_LIMIT, path, "a device without an end");
     }
     data[size] = '\0';
     *ret = (struct file_bytes){no_cleanup_ptr(data), size, false};

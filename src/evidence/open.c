@@ -32,7 +32,11 @@ static enum content content_of(const unsigned char *data, size_t size)
         return CONTENT_ELF;
     if (size >= 4 && memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0)
         return CONTENT_ZSTD;
-    if (size >= 4 && (memcmp(data, "\x1f\x8b", 2) == 0 || memcmp(data, "\xfd" "7zX", 4) == 0 ||
+    if (size >= 4 && (memcmp(data, "\x1f\x8b", 2) == 0 ||
+                      memcmp(data,
+                             "\xfd"
+                             "7zX",
+                             4) == 0 ||
                       memcmp(data, "\x04\x22\x4d\x18", 4) == 0 || memcmp(data, "BZh", 3) == 0))
         return CONTENT_COMPRESSED;
     size_t at = 0;

@@ -162,6 +162,8 @@ static void choose_body(const struct instrumented_module *module,
     LLVMValueRef index = instrument_i64(module, function->index);
 
     LLVMPositionBuilderAtEnd(module->builder, entry);
+    // the builder still has the location of where it stood, perhaps in another function
+    LLVMSetCurrentDebugLocation2(module->builder, NULL);
     LLVMValueRef address =
         LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->flags, &index, 1, "");
     LLVMValueRef flag = LLVMBuildLoad2(module->builder, module->type_i8, address, "");

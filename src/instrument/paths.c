@@ -257,12 +257,15 @@ static void shared_target(const struct path_context *context, uint32_t target)
     LLVMBasicBlockRef block = split->nodes[target].block;
     uint32_t count = 0;
     LLVMValueRef position = NULL;
+    LLVMMetadataRef location = NULL;
 
     for (uint32_t n = 0; n < graph->node_count; n++)
         for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++)
             if (graph->successor[e] == target && (graph->edge_flags[e] & PATH_EDGE_SHARED) &&
-                !is_source(split->nodes[n].block, sources, count))
+                !is_source(split->nodes[n].block, sources, count)) {
                 sources[count++] = split->nodes[n].block;
+                location = edge_location(context, n, e);
+            }
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(sources[0]);
     if (LLVMGetInstructionOpcode(terminator) == LLVMIndirectBr)
         position =
@@ -271,8 +274,10 @@ static void shared_target(const struct path_context *context, uint32_t target)
         position = first_insertion_point(block);
     free(sources);
     LLVMPositionBuilderBefore(context->module->builder, position);
+    LLVMSetCurrentDebugLocation2(context->module->builder, location);
     push_path(context, 0);
     start_path(context, target);
+    LLVMSetCurrentDebugLocation2(context->module->builder, NULL);
 }
 
 static uint32_t *count_predecessors(const struct path_graph *graph)

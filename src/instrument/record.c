@@ -121,11 +121,11 @@ static LLVMMetadataRef record_type(const struct instrumented_module *module,
     LLVMMetadataRef types[6];
     for (unsigned m = 0; m < count; m++)
         types[m] = LLVMDIBuilderCreateMemberType(
-            module->debug, function->subprogram, members[m].name, strlen(members[m].name), file, 0,
-            members[m].bits, 8, 8ull * members[m].offset, LLVMDIFlagZero, members[m].type);
+            module->debug, file, members[m].name, strlen(members[m].name), file, 0, members[m].bits,
+            8, 8ull * members[m].offset, LLVMDIFlagZero, members[m].type);
     return LLVMDIBuilderCreateStructType(
-        module->debug, function->subprogram, LAYOUT_FRAME_VARIABLE, strlen(LAYOUT_FRAME_VARIABLE),
-        file, 0, 8ull * frame->size, 64, LLVMDIFlagArtificial, NULL, types, count, 0, NULL, "", 0);
+        module->debug, file, LAYOUT_FRAME_VARIABLE, strlen(LAYOUT_FRAME_VARIABLE), file, 0,
+        8ull * frame->size, 64, LLVMDIFlagArtificial, NULL, types, count, 0, NULL, "", 0);
 }
 
 static void declare(const struct instrumented_module *module,

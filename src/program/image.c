@@ -6,6 +6,7 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/arena.h"
@@ -22,11 +23,17 @@ VEC_DEFINE(name_vec, const char *);
 
 struct error *elf_file_open(const char *path, struct elf_file *ret)
 {
-    struct elf_file file = {.descriptor = open(path, O_RDONLY | O_CLOEXEC)};
+    // never wait for a pipe
+    struct elf_file file = {.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct stat status;
     GElf_Ehdr header;
 
     if (file.descriptor < 0)
         return error_errno(errno, path, "cannot open");
+    if (fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        elf_file_close(&file);
+        return error_create_file(ERROR_FORMAT, path, "not a regular file");
+    }
     elf_version(EV_CURRENT);
     file.elf = elf_begin(file.descriptor, ELF_C_READ_MMAP, NULL);
     struct error *err = NULL;

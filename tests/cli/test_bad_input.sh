@@ -133,6 +133,8 @@ bad "'empty'" "$inquest" empty core
 bad "not an ELF file: './text'" "$inquest" ./text core
 bad "'./folder'" "$inquest" ./folder core
 bad "'/dev/null'" "$inquest" /dev/null core
+bad "'/dev/zero'" "$inquest" ./prog /dev/zero
+bad "regular file: './pipe'" "$inquest" ./pipe core
 show=
 for command in dump tune; do
     for file in nothing empty text folder /dev/null; do
@@ -162,6 +164,9 @@ bad "another build.*$own in the core.*$foreign" "$inquest" ./other core
 show=
 bad "another build.*$own in the core.*$foreign" "$inquest" report ./other core
 bad "another build" "$inquest" ./other report.json
+"$cc" -g -O1 -Wl,--build-id=none -o unnamed prog.c || fail "inquest-cc"
+"$inquest" run --no-summary --core core.unnamed -- ./unnamed >/dev/null 2>&1
+good 'note: no build-id tells whether the core is of this program' "$inquest" ./unnamed core.unnamed
 cp other retuned
 bad "another build" "$inquest" tune retuned --on-stack core
 cmp -s other retuned || fail "tuned by a core of another build"
@@ -347,9 +352,13 @@ bad "with space.nand line.no" "$inquest" "./$strange" "$strange.no"
 ln prog hard
 good '#0   deep' "$inquest" ./hard core
 good '#0   deep' env -u HOME -u XDG_CACHE_HOME "$inquest" ./prog core
-good '#0   deep' env HOME=/nonexistent XDG_CACHE_HOME=/nonexistent "$inquest" ./prog core
+good '#0   deep' env HOME="$work/text" XDG_CACHE_HOME="$work/text/cache" "$inquest" ./prog core
+good '#0   deep' env -u XDG_CACHE_HOME HOME="$work/text" "$inquest" ./prog core
 good '#0   deep' env XDG_CACHE_HOME=/dev/null "$inquest" ./prog core
 good '#0   deep' env XDG_CACHE_HOME=relative "$inquest" ./prog core
+mkdir readonly
+chmod a-w readonly # root writes all the same
+good '#0   deep' env XDG_CACHE_HOME="$work/readonly" "$inquest" ./prog core
 [ -e relative ] && fail "a relative XDG_CACHE_HOME was used"
 cached=$(find cache -type f | head -n 1)
 [ -n "$cached" ] || fail "nothing is cached"

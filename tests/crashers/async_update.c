@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal at any instruction: in the middle of an update of the record, in prologues and epilogues.
-// truth: step 60
+// A signal at any instruction: inside updates of the record, in prologues and epilogues.
+// truth: step 150
 #include <stddef.h>
 
 static volatile unsigned sink;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two calls of abort() that an optimiser would like to be one, behind a function that never returns.
+// Two calls of abort() that an optimiser would like to be one, in a function that never returns.
 // signal: SIGABRT
 // expect: stack stop check main
 #include <stdio.h>

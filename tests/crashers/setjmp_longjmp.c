@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Left by longjmp, several times, from different depths; the calls that never returned count as made.
+// Left by longjmp, from several depths; the calls that never returned count as made.
 // signal: SIGSEGV
 // expect: stack fail_here attempt main
 #include <setjmp.h>

@@ -8,4 +8,5 @@ set -eu
 for tool in clang-19 clang++-19 opt-19 llvm-config-19 llvm-objdump-19 llvm-dwarfdump-19 llvm-symbolizer-19 python3; do
     command -v "$tool" >/dev/null || { echo "skipped: '$tool' is not installed"; exit 77; }
 done
-exec "${INQUEST_SRC:?}/tests/truth/campaign" --build "${INQUEST_BUILD:?}" --count 90 --seed 1
+"${INQUEST_SRC:?}/tests/truth/selftest" --build "${INQUEST_BUILD:?}"
+exec "$INQUEST_SRC/tests/truth/campaign" --build "$INQUEST_BUILD" --count 90 --seed 1

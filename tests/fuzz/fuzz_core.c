@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// cost: 5
 /*
  * Cores: opened, joined with an executable, unwound, variables read. The executable is a small
  * program without a library, compiled and crashed in a signal handler when the fuzzer starts. An

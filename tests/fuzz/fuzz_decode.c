@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// cost: 20
 // Cores of a real crash, edited: decoded against their program end to end, then summarised. What is
 // decoded must fit the model, and go out as JSON and come back.
 #include <assert.h>

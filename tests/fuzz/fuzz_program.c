@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// cost: 20
 // A good core with an edited program (ELF, DWARF, line tables, call frame information, our
 // sections) whose build-id is left as it was: decoded end to end, or refused. Read for `tune` and
 // `dump`, too.

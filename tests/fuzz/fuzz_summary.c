@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// cost: 4
 // Any evidence, of whatever build: checked against a model, then summarised with and without it.
 #include <assert.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// cost: 10
 // Compressed cores: any bytes behind zstd's magic number; or, when the first byte is odd, a core
 // that was edited and then compressed well, in as many frames and with as much garbage as the rest
 // says.

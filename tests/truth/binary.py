@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An executable as the oracle reads it: a small ELF reader of its own, the model frames of
-.inquest.model (layout/section.h has the definition), PLT stubs, and which functions were inlined."""
+.inquest.model (layout/section.h has the definition), PLT entries, and which functions were inlined."""
 
 import ctypes
 import re
@@ -86,8 +86,8 @@ class Binary:
             at += (32 + length + 7) & ~7
         return found
 
-    def stubs(self):
-        """PLT stubs: {address: name}."""
+    def plt_entries(self):
+        """PLT entries: {address: name}."""
         out = subprocess.run(
             ["llvm-objdump-19", "-d", "--no-show-raw-insn", "-j", ".plt", "-j", ".plt.sec", "-j",
              ".plt.got", self.path], capture_output=True, text=True).stdout

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 
-from binary import Binary
+from binary import Binary, plain_name
 from table import Table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -171,9 +171,10 @@ class Shipped:
         """Functions whose every entry shows in the machine code: never inlined, and logged."""
         if self._names is None:
             inlined = self.binary.inlined()
+            there = {plain_name(name) for _, _, name, _ in self.binary.functions}
             known = {f.name for _, functions in self.table.modules for f in functions
                      if f.linkage != "available" and f.source_name not in inlined
-                     and f.name not in inlined}
+                     and f.name not in inlined and f.name in there}
             self._names = known
         return self._names
 

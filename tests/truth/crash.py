@@ -166,7 +166,7 @@ def write_plan(shipped, path, stops, limit):
     for start, end, name, _ in binary.functions:
         if plain_name(name) in names or name in names:
             lines.append(f"function {start:x} {end:x}")
-    for address, name in binary.stubs().items():
+    for address, name in binary.plt_entries().items():
         if CALLERS.match(name.split("@")[0]):
             lines.append(f"through {address:x}")
     lines += [f"stop {step} {number}" for step, number in stops]
@@ -208,28 +208,44 @@ def symbolize(exe, addresses):
     return out
 
 
-def entry_positions(shipped, log, entered):
-    """Where in the log each entry happened that the stepper saw, main's first; checks on the way
-    that both saw the same ones."""
-    names, table, binary = shipped.entered_names(), shipped.table, shipped.binary
-    at_address = {low: plain_name(name) for low, _, name, _ in binary.functions}
-    positions, started, words = [], False, log.words
+def logged_entries(shipped, log):
+    """[(name, position)] of the functions whose entries show in the machine code, from main on."""
+    names, table, found, words = shipped.entered_names(), shipped.table, [], log.words
     for i in range(log.length):
         event = words[2 * i + 1]
-        if event >> 29 != ENTER:
-            continue
-        name = table.function(event & 0x1FFFFFFF).name
-        started = started or name == "main"
-        if not started or plain_name(name) not in names and name not in names:
-            continue
-        k = len(positions)
-        positions.append(i)
-        if k < len(entered) and at_address[entered[k]] != plain_name(name):
-            raise Unusable(f"entry {k}: the program entered '{at_address[entered[k]]}', "
-                           f"the logging build '{name}'")
-    if len(positions) < len(entered):
-        raise Unusable("the logging build ended before the program")
-    return positions
+        if event >> 29 == ENTER:
+            name = table.function(event & 0x1FFFFFFF).name
+            if found or name == "main":
+                if name in names:
+                    found.append((name, i))
+    return found
+
+
+def entry_positions(shipped, log, entered):
+    """For each number of entries that the stepper has counted, from 1 (main's own) on: where in the log
+    the last of them stands, and where the next one. Both must have seen the same entries; a function
+    whose entries do not all show after all (inlined without a trace in debug information) is left
+    out, which makes windows wider and nothing else."""
+    at_address = {low: plain_name(name) for low, _, name, _ in shipped.binary.functions}
+    stepped = [at_address[e] for e in entered]
+    logged = logged_entries(shipped, log)
+    left_out = set()
+    while True:
+        mine = [n for n in stepped if n not in left_out]
+        theirs = [e for e in logged if e[0] not in left_out]
+        wrong = next((k for k, n in enumerate(mine) if k >= len(theirs) or theirs[k][0] != n), None)
+        if wrong is None:
+            break
+        if wrong >= len(theirs) or len(left_out) == 12 or theirs[wrong][0] == "main":
+            raise Unusable(f"entry {wrong}: the program entered '{mine[wrong]}', the logging build "
+                           f"{repr(theirs[wrong][0]) if wrong < len(theirs) else 'had ended'}")
+        left_out.add(theirs[wrong][0])
+    windows, count = [None], 0
+    for name in stepped:
+        count += name not in left_out
+        windows.append((theirs[count - 1][1],
+                        theirs[count][1] if count < len(theirs) else log.length))
+    return windows
 
 
 def physical_problems(shipped, evidence, stop, base, symbols):
@@ -279,7 +295,7 @@ class Pending:
         pairs, problem = check.pair_frames(table, self.evidence.crashed, stack)
         if problem:
             problems += check.stack_problems(table, self.evidence.crashed, stack)
-            score = (0, -len(problems))
+            score = (0, -len(problems), 0)
         else:
             matched = 0
             for frame, function, activation in pairs:
@@ -290,7 +306,9 @@ class Pending:
                     problems += self.cache[key]
                 else:
                     matched += 1
-            score = (1 + matched, -len(problems))
+            # of two moments that fit equally badly, the one whose node is right says more
+            nodes = sum(group == "node" for group, _ in problems)
+            score = (1 + matched, -len(problems), -nodes)
         if not problems:
             self.done, self.best = True, None
         elif self.best is None or score > self.best[0]:
@@ -303,8 +321,8 @@ def window_problems(shipped, log, positions, cores):
     replay = Replay(log)
     waiting = []
     for stop, evidence in cores:
-        low = positions[stop.entries - 1] + 1
-        high = positions[stop.entries] if stop.entries < len(positions) else log.length
+        low, high = positions[stop.entries]
+        low += 1
         window = check.coverage_window(shipped.table, evidence, first)
         waiting.append(Pending(stop, evidence, window, low, high))
     waiting.sort(key=lambda p: p.low)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What a program that can fail on demand (log_plugin.cc, truth-inject) is linked with. From the
- * environment: TRUTH_FAULT=N, the N-th prepared access gets the address TRUTH_ADDRESS; TRUTH_ABORT=N,
- * the program ends at the N-th prepared call.
+ * environment: TRUTH_FAULT=N, the N-th prepared access gets the address TRUTH_ADDRESS;
+ * TRUTH_ABORT=N, the program ends at the N-th prepared call.
  */
 #include <stdint.h>
 #include <stdlib.h>

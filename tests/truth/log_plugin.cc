@@ -33,7 +33,8 @@
 
 using namespace llvm;
 
-namespace {
+namespace
+{
 
 struct Node {
     Instruction *first, *last;
@@ -134,7 +135,10 @@ struct TablePass : PassInfoMixin<TablePass> {
         writeTable(module, out);
         return PreservedAnalyses::all();
     }
-    static bool isRequired() { return true; }
+    static bool isRequired()
+    {
+        return true;
+    }
 };
 
 struct Logger {
@@ -195,8 +199,8 @@ void logFunction(Function &f, unsigned module, unsigned index, const Logger &log
         starts.push_back(startOf(node));
 
     IRBuilder<> builder(starts[0]);
-    Value *activation = add(builder, log.enter, {builder.getInt32(module), builder.getInt32(index)},
-                            starts[0]);
+    Value *activation =
+        add(builder, log.enter, {builder.getInt32(module), builder.getInt32(index)}, starts[0]);
     for (unsigned n = 0; n < nodes.size(); n++) {
         if (starts[n]) {
             builder.SetInsertPoint(starts[n]);
@@ -232,7 +236,10 @@ struct LogPass : PassInfoMixin<LogPass> {
         }
         return PreservedAnalyses::none();
     }
-    static bool isRequired() { return true; }
+    static bool isRequired()
+    {
+        return true;
+    }
 };
 
 // A small generator, the same everywhere.
@@ -319,7 +326,10 @@ struct InjectPass : PassInfoMixin<InjectPass> {
             injectAbort(call, aborts, kind++ % 8);
         return PreservedAnalyses::none();
     }
-    static bool isRequired() { return true; }
+    static bool isRequired()
+    {
+        return true;
+    }
 };
 
 bool addPass(StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>)

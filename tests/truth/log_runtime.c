@@ -20,10 +20,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LOG_NODE 0x00000000u
-#define LOG_CALL 0x20000000u
-#define LOG_ENTER 0x40000000u
-#define LOG_LEAVE 0x60000000u
+#define LOG_NODE   0x00000000u
+#define LOG_CALL   0x20000000u
+#define LOG_ENTER  0x40000000u
+#define LOG_LEAVE  0x60000000u
 #define LOG_THREAD 0x80000000u
 
 struct header {
@@ -33,7 +33,7 @@ struct header {
     uint64_t activations;
 };
 
-#define MAGIC 0x31676f6c68747274ull
+#define MAGIC    0x31676f6c68747274ull
 #define CAPACITY (48ull << 20)
 
 struct record {
@@ -110,8 +110,7 @@ uint32_t __truth_enter(uint32_t module, uint32_t function)
 
     if (!header)
         return 0;
-    uint32_t activation =
-        (uint32_t)__atomic_add_fetch(&header->activations, 1, __ATOMIC_RELAXED);
+    uint32_t activation = (uint32_t)__atomic_add_fetch(&header->activations, 1, __ATOMIC_RELAXED);
     struct record *record = reserve(header, 2);
     if (!thread_id)
         thread_id = (uint32_t)syscall(SYS_gettid);

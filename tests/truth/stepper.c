@@ -19,7 +19,7 @@
  *     main ADDRESS         where stepping begins
  *     text LOW HIGH        code of the program proper (PLT excluded)
  *     function LOW HIGH    a function whose entries are counted
- *     through ADDRESS      a PLT stub to step through
+ *     through ADDRESS      a PLT entry to step through
  *     limit N              steps at most (decimal)
  *     stop N SIGNAL        leave a core after N steps (decimal, ascending)
  *
@@ -85,7 +85,7 @@ struct stepper {
     const char *out;
     FILE *steps, *entries;
     pid_t pid;
-    int memory; // /proc/PID/mem
+    int memory;    // /proc/PID/mem
     uint64_t base; // what to add to addresses of the ELF file
     uint64_t syscall_address;
     struct user_regs_struct now, before;

@@ -102,7 +102,8 @@ struct error *flag_bytes_find(const char *path, unsigned char *data, size_t size
         return error_create_file(ERROR_FORMAT, path, "not an ELF file");
     if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
         return error_create_file(ERROR_UNSUPPORTED, path, "made for another architecture");
-    if (header.e_shoff > size || (uint64_t)header.e_shnum * header.e_shentsize > size - header.e_shoff)
+    if (header.e_shoff > size ||
+        (uint64_t)header.e_shnum * header.e_shentsize > size - header.e_shoff)
         return error_create_file(ERROR_FORMAT, path, "truncated: section headers are missing");
     if (!find_section(elf, size, LAYOUT_DESCRIPTOR_SECTION, &descriptors) ||
         !find_section(elf, size, LAYOUT_FLAGS_SECTION, &flags))

@@ -83,7 +83,7 @@ struct module_info {
     size_t build_id_size;
     bool is_executable; // EXE
     bool is_vdso;
-    bool verified; // the build-id, or without one the ELF header, was compared and is the same
+    bool verified; // the build-id was compared and is the same
 };
 const struct module_info *module_info(const struct module *module);
 

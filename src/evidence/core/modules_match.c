@@ -123,7 +123,8 @@ static enum module_match module_compare_headers(const struct module *module,
     _cleanup_free_ unsigned char *programs = xmalloc(size);
     if (core_read(core, base + mine.e_phoff, programs, size) != size)
         return MODULE_UNTOLD;
-    return memcmp(programs, module->file + mine.e_phoff, size) == 0 ? MODULE_SAME
+    // Equal headers are no proof: a small change of the source leaves them as they are.
+    return memcmp(programs, module->file + mine.e_phoff, size) == 0 ? MODULE_UNTOLD
                                                                     : MODULE_DIFFERENT;
 }
 
@@ -276,7 +277,10 @@ static struct error *modules_place_executable(struct modules *set, struct module
         modules_error_vec_push(
             &set->warnings,
             error_create_file(ERROR_MISMATCH, module->info.file,
-                              "the core lacks what would tell its build: taken on trust"));
+                              module->info.build_id
+                                  ? "the core lacks what would tell its build: taken on trust"
+                                  : "no build-id tells whether the core is of this program: taken "
+                                    "on trust (link with -Wl,--build-id)"));
     }
     module->info.verified = match == MODULE_SAME;
     module_place(module, base);
