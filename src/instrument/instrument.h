@@ -91,6 +91,8 @@ LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
 void tailcalls_find(struct instrumented_module *module);
 bool bodies_can_clone(const struct instrumented_function *function);
 void bodies_clone(struct instrumented_module *module, struct instrumented_function *function);
+// For a function that keeps none: `asm sideeffect ""` at its entry.
+void record_pin(struct instrumented_module *module, struct instrumented_function *function);
 void record_add(struct instrumented_module *module, struct instrumented_function *function);
 void calls_add(struct instrumented_module *module, struct instrumented_function *function);
 void paths_add(struct instrumented_module *module, struct instrumented_function *function);

@@ -157,8 +157,13 @@ static void instrument_function(struct instrumented_module *module,
     discriminators_add(module, function);
     if (function->flags & SECTION_FUNCTION_TUNABLE)
         bodies_clone(module, function);
-    if (function->level == SECTION_LEVEL_NONE)
+    if (function->level == SECTION_LEVEL_NONE) {
+        // its callers' evidence must not be moved past calls of it either
+        if (module->options.level > SECTION_LEVEL_NONE &&
+            !has_attribute(function->function, "naked"))
+            record_pin(module, function);
         return;
+    }
     record_add(module, function);
     calls_add(module, function);
     paths_add(module, function);

@@ -179,7 +179,7 @@ static uint32_t distinct_successors(const struct path_graph *graph, uint32_t nod
 // Where the code of edge node -> target can stand: at the end of one, at the start of the other, or
 // between them.
 static LLVMValueRef edge_position(const struct path_context *context, uint32_t node,
-                                  uint32_t target)
+                                  uint32_t target, LLVMMetadataRef location)
 {
     const struct split *split = &context->function->split;
     LLVMValueRef last = split->nodes[node].last;
@@ -194,7 +194,7 @@ static LLVMValueRef edge_position(const struct path_context *context, uint32_t n
         return first_insertion_point(split->nodes[target].block);
     // the block may have been split off from its node's start by nothing else: blocks stay whole
     return split_edges(context->module, context->function->function, split->nodes[target].block,
-                       &source_block, 1, LLVMInstructionGetDebugLoc(last));
+                       &source_block, 1, location);
 }
 
 // The code of an edge has the line of the node it leaves and a discriminator of its own, past those
@@ -241,10 +241,14 @@ static void plain_edge(const struct path_context *context, uint32_t node, uint32
     if (action.inside || (!action.cut && !action.increment))
         return;
     LLVMMetadataRef location = edge_location(context, node, edge);
-    LLVMPositionBuilderBefore(context->module->builder, edge_position(context, node, target));
+    LLVMValueRef position = edge_position(context, node, target, location);
+    LLVMPositionBuilderBefore(context->module->builder, position);
     LLVMSetCurrentDebugLocation2(context->module->builder, location);
     edge_code(context, action, target);
     LLVMSetCurrentDebugLocation2(context->module->builder, NULL);
+    // the jump behind the update belongs to the edge as well: the sum is no longer that of the node
+    if (position == split->nodes[node].last)
+        LLVMInstructionSetDebugLoc(position, location);
 }
 
 // Shared edges arrive at one place: a landing pad, or a block before the target of indirect jumps.

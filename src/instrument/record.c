@@ -226,6 +226,13 @@ static void clear_at_exits(const struct instrumented_module *module,
     }
 }
 
+void record_pin(struct instrumented_module *module, struct instrumented_function *function)
+{
+    LLVMPositionBuilderBefore(module->builder,
+                              first_after_allocas(LLVMGetEntryBasicBlock(function->function)));
+    instrument_pin(module);
+}
+
 // Requires: bodies are cloned. The pending stores before tail calls come after the cookie is
 // cleared; that does no harm.
 void record_add(struct instrumented_module *module, struct instrumented_function *function)
@@ -234,10 +241,7 @@ void record_add(struct instrumented_module *module, struct instrumented_function
     LLVMValueRef at = first_after_allocas(entry);
 
     if (!function->shape.has_record) {
-        if (function->level >= SECTION_LEVEL_CALLS) {
-            LLVMPositionBuilderBefore(module->builder, at);
-            instrument_pin(module);
-        }
+        record_pin(module, function);
         return;
     }
     LLVMTypeRef slot = LLVMArrayType2(module->type_i64, function->frame.size / 8);

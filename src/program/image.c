@@ -32,7 +32,7 @@ struct error *elf_file_open(const char *path, struct elf_file *ret)
         return error_errno(errno, path, "cannot open");
     if (fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
         elf_file_close(&file);
-        return error_create_file(ERROR_FORMAT, path, "not a regular file");
+        return error_create_file(ERROR_FORMAT, path, "not an ELF file, not even a regular file");
     }
     elf_version(EV_CURRENT);
     file.elf = elf_begin(file.descriptor, ELF_C_READ_MMAP, NULL);

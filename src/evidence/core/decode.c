@@ -70,6 +70,19 @@ static void foreign_frame(struct decoder *decoder, const struct stop *stop,
     frame_vec_push(frames, frame);
 }
 
+// Half-way through longjmp the frame it goes to is unwound already, but does not wait for anything.
+static void leaving_by_jump(struct decoder *decoder, uint32_t site_count,
+                            struct evidence_frame *frame)
+{
+    uint8_t *calls = arena_alloc(&decoder->evidence->arena, site_count + 1u);
+
+    memset(calls, EVIDENCE_UNKNOWN, site_count);
+    frame->record = EVIDENCE_RECORD_UNTOLD;
+    frame->record_note = "longjmp is under way";
+    frame->calls = calls;
+    frame->call_count = site_count;
+}
+
 static void model_frame(struct decoder *decoder, const struct stop *stop,
                         const struct address_info *info, uint32_t depth, struct frame_vec *frames)
 {
@@ -91,7 +104,10 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
         frame.function.index = function->index;
         frame.candidates = position->nodes;
         frame.candidates_from = depth ? "call" : source_name(position->source);
-        decode_record(decoder, stop, position, depth > 0, &frame);
+        if (stop->callee && strstr(stop->callee, "longjmp"))
+            leaving_by_jump(decoder, function->site_count, &frame);
+        else
+            decode_record(decoder, stop, position, depth > 0, &frame);
     }
     frame_vec_push(frames, frame);
 }
@@ -114,7 +130,7 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
 
     const char *inner = callee ? physical_name(decoder, callee) : NULL;
 
-    if (callee && decode_gap(decoder, unwound, callee, inner))
+    if (callee && (strstr(inner, "longjmp") || decode_gap(decoder, unwound, callee, inner)))
         frame_vec_last(frames)->gap = true;
     if (!info->count) {
         foreign_frame(decoder, stop, frames);

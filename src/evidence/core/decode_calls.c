@@ -238,13 +238,13 @@ static void mark_pending(const struct decoder *decoder, const struct position *p
                          const struct stop *stop, bool is_outer, const struct evidence_frame *frame,
                          uint8_t *certain)
 {
-    bool waits = is_outer || (!stop->interrupted && frame->candidates_from &&
-                              !strcmp(frame->candidates_from, "pending"));
-
-    if (!waits || frame->candidates.count != 1)
+    if (frame->candidates.count != 1 || (stop->interrupted && !is_outer))
         return;
     struct site_id site = node_site(decoder, position->function.value, frame->candidates.nodes[0]);
-    if (site.value != MODEL_NONE)
+    if (site.value == MODEL_NONE)
+        return;
+    bool pending = frame->candidates_from && !strcmp(frame->candidates_from, "pending");
+    if (is_outer || pending || decode_waits_for(decoder, stop, site))
         certain[site.value - model_function(decoder->model, position->function)->first_site] =
             EVIDENCE_TRUE;
 }
@@ -324,8 +324,8 @@ void decode_calls(struct decoder *decoder, const struct stop *stop, const struct
             value = EVIDENCE_UNKNOWN;
         calls[s] = certain[s] ? EVIDENCE_TRUE : value;
     }
-    // without bytes the call of the node itself may be under way
-    if (from_path && stop->interrupted && frame->candidates.count == 1) {
+    // the call of the node itself may be under way
+    if (from_path && frame->candidates.count == 1) {
         struct site_id site =
             node_site(decoder, position->function.value, frame->candidates.nodes[0]);
         if (site.value != MODEL_NONE && !certain[site.value - f->first_site])

@@ -93,6 +93,9 @@ bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
 void decode_record(struct decoder *decoder, const struct stop *stop,
                    const struct position *position, bool is_outer, struct evidence_frame *frame);
 
+// Is this site the call that the frame waits for, by the callee's name?
+bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site);
+
 // ---- decode_calls.c
 
 // Local calls of a frame whose record was read (bytes is NULL when it keeps none), and what the

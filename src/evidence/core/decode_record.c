@@ -191,8 +191,7 @@ static struct evidence_path keep_path(struct decoder *decoder, struct path *path
  * struct copy is memcpy, floor() may be an instruction or a call): then the site is an older one.
  * So the callee must have the name that the site says, or be code of ours that no compiler calls.
  */
-static bool waits_for_site(const struct decoder *decoder, const struct stop *stop,
-                           struct site_id site)
+bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site)
 {
     const char *named = model_site(decoder->model, site)->callee;
 
@@ -220,7 +219,7 @@ static void narrow_by_pending(struct decoder *decoder, const struct stop *stop,
     bool told = position->source == POSITION_DISCRIMINATOR;
     if (told && !among)
         return; // a call that is no site, in another node
-    if (!told && !is_outer && !waits_for_site(decoder, stop, site))
+    if (!told && !is_outer && !decode_waits_for(decoder, stop, site))
         return;
     frame->candidates = decode_nodes(decoder, &node, 1);
     frame->candidates_from = "pending";
@@ -243,6 +242,35 @@ static void narrow_by_sum(struct decoder *decoder, const struct path_numbering *
     if (count && count < frame->candidates.count)
         frame->candidates = decode_nodes(decoder, kept, count);
     free(kept);
+}
+
+// An instruction that was moved: where the sum does not lead to its node, control stands at one of
+// the nodes that it leads to.
+static void widen_by_sum(struct decoder *decoder, const struct position *position,
+                         const struct path_numbering *numbers, const struct record *record,
+                         struct evidence_frame *frame)
+{
+    uint32_t count = model_function(decoder->model, position->function)->node_count, kept = 0;
+    uint32_t *nodes = xmalloc_array(count + 1u, sizeof(*nodes));
+    bool leads_here = false;
+
+    for (uint32_t n = 0, c = 0; n < count; n++) {
+        bool named = c < frame->candidates.count && frame->candidates.nodes[c] == n;
+        struct path path;
+        bool leads = path_numbering_decode(numbers, record->sum, n, &path);
+
+        c += named;
+        if (leads)
+            path_deinit(&path);
+        if (leads || named)
+            nodes[kept++] = n;
+        leads_here |= leads && named;
+    }
+    if (!leads_here && kept > frame->candidates.count) {
+        frame->candidates = decode_nodes(decoder, nodes, kept);
+        frame->candidates_from = "path";
+    }
+    free(nodes);
 }
 
 // The finished paths. False: a ring entry is no path.
@@ -441,8 +469,10 @@ static void decode_paths(struct decoder *decoder, const struct stop *stop,
         ok = partial_of_node(decoder, numbers, record->sum, frame);
     else if (position->source == POSITION_UNKNOWN)
         narrow_by_sum(decoder, numbers, record, frame);
-    if (stop->interrupted && optimized && position->source != POSITION_EDGE)
+    if (stop->interrupted && optimized && position->source != POSITION_EDGE) {
+        widen_by_sum(decoder, position, numbers, record, frame);
         partial_of_places(decoder, stop, position, numbers, record, frame);
+    }
     if (!ok) {
         forget_paths(frame);
         problem(decoder, frame, EVIDENCE_RECORD_CORRUPT, "its path does not lead here");
