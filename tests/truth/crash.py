@@ -40,6 +40,13 @@ class Trouble(Exception):
     """inquest itself failed on a good core."""
 
 
+def default_signals():
+    """Programs ask which signals are ignored (gzip does); a shell's background job ignores some, and
+    the stepper's and the logging build's runs have to be alike."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def core_problem():
     """Why the kernel leaves no core in the working directory; None where it does."""
     with open("/proc/sys/kernel/core_pattern") as file:
