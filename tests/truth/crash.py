@@ -422,6 +422,14 @@ def crash_stepped(shipped, arguments, text, seed, count):
             except Trouble as trouble:
                 yield f"step={stop.step}", None, [("trouble", str(trouble))]
                 continue
+            # Half-way through longjmp the stack is neither the old nor the new one, and the log has no
+            # such moment: the evidence has to say that frames are missing.
+            inner = evidence.crashed.frames[0]
+            if re.search(r"longjmp", inner.name) and len(evidence.crashed.frames) > 1:
+                left = evidence.crashed.frames[1]
+                if inner.gap and left.record == "untold" and not left.partial:
+                    yield f"step={stop.step} pc={stop.pc - base:#x}", evidence, []
+                    continue
             cores.append((stop, evidence))
             direct[stop.core] = (physical_problems(shipped, evidence, stop, base, symbols)
                                  + call_problems(shipped, out, number, evidence, symbols))
