@@ -70,6 +70,27 @@ static void foreign_frame(struct decoder *decoder, const struct stop *stop,
     frame_vec_push(frames, frame);
 }
 
+// Traps are merged into one, which belongs to no line; but it stands where control does not go on.
+static struct position narrow_by_trap(struct decoder *decoder, const struct stop *stop,
+                                      const struct position *position)
+{
+    struct position narrow = *position;
+    uint32_t *kept = xmalloc_array(position->nodes.count + 1u, sizeof(*kept)), count = 0;
+
+    for (uint32_t i = 0; i < position->nodes.count; i++) {
+        struct node_id node =
+            model_node_at(decoder->model, position->function, position->nodes.nodes[i]);
+
+        if (model_node(decoder->model, node)->flags & NODE_UNREACHABLE)
+            kept[count++] = position->nodes.nodes[i];
+    }
+    if (stop->trapped && count &&
+        (position->source == POSITION_UNKNOWN || position->source == POSITION_LINE))
+        narrow.nodes = decode_nodes(decoder, kept, count);
+    free(kept);
+    return narrow;
+}
+
 // Half-way through longjmp the frame it goes to is unwound already, but does not wait for anything.
 static void leaving_by_jump(struct decoder *decoder, uint32_t site_count,
                             struct evidence_frame *frame)
@@ -102,12 +123,13 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
         frame.kind = EVIDENCE_FRAME_MODEL;
         frame.function.module_id = model_module(decoder->model, function->module)->id;
         frame.function.index = function->index;
-        frame.candidates = position->nodes;
+        struct position narrow = depth ? *position : narrow_by_trap(decoder, stop, position);
+        frame.candidates = narrow.nodes;
         frame.candidates_from = depth ? "call" : source_name(position->source);
         if (stop->callee && strstr(stop->callee, "longjmp"))
             leaving_by_jump(decoder, function->site_count, &frame);
         else
-            decode_record(decoder, stop, position, depth > 0, &frame);
+            decode_record(decoder, stop, &narrow, depth > 0, &frame);
     }
     frame_vec_push(frames, frame);
 }
@@ -170,6 +192,8 @@ static void decode_thread(struct decoder *decoder, size_t index, struct evidence
                             .interrupted = stack.frames[i].flags & UNWIND_EXACT};
 
         stop.memory_fault = i == 0 && index == 0 && is_memory_fault(decoder->core);
+        stop.trapped = i == 0 && index == 0 && core_signal(decoder->core)->number == SIGILL &&
+                       core_signal(decoder->core)->code > 0;
         // behind a signal frame nothing was called
         physical_frame(decoder, &stop, stop.interrupted ? NULL : &stack.frames[i - 1], &frames);
     }

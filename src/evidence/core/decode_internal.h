@@ -65,6 +65,7 @@ struct stop {
     struct debug_function *physical;
     bool interrupted;
     bool memory_fault;  // stopped by its own load or store, not from outside
+    bool trapped;       // stopped by an invalid instruction: __builtin_trap
     bool sets_jumps;    // some function of the physical frame calls setjmp
     const char *callee; // what the frame waits for, or NULL
     bool callee_has_model;
