@@ -27,7 +27,6 @@ struct doubts {
     const struct stop *stop;
     const struct debug_scope *scopes; // of the physical function
     size_t scope_count;
-    const struct address_info *info;
 };
 
 static struct site_id node_site(const struct decoder *decoder, uint32_t function, uint32_t node)
@@ -170,7 +169,7 @@ static void doubt_near(const struct doubts *doubts, const struct position *posit
 void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
                            const struct address_info *info)
 {
-    struct doubts doubts = {.decoder = decoder, .stop = stop, .info = info};
+    struct doubts doubts = {.decoder = decoder, .stop = stop};
     uint32_t function = info->count ? info->positions[0].function.value : MODEL_NONE;
 
     if (!stop->interrupted || !stop->physical)
