@@ -11,8 +11,11 @@ inquest_find_package(jansson jansson)
 inquest_find_package(elf libelf)
 inquest_find_package(dw libdw)
 inquest_find_package(zstd libzstd)
+inquest_find_package(zlib zlib)
+inquest_find_package(expat expat)
 inquest_find_package(cmocka cmocka)
 inquest_find_package(edit libedit)
+inquest_find_package(capstone capstone)
 
 # CRoaring brings no pkg-config file in Debian 12.
 find_library(ROARING_LIBRARY roaring REQUIRED)

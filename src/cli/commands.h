@@ -17,6 +17,8 @@ enum cli_status {
     CLI_UNDECIDED = 3, // the budget was spent before the answer
 };
 
+int cli_ask(int argc, char **argv);
+int cli_coverage(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_dump(int argc, char **argv);
 int cli_report(int argc, char **argv);

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "program/from_graphml.h"
 #include "program/model.h"
 
 struct dump {
@@ -82,6 +83,8 @@ static json_t *node_json(const struct model *model, struct node_id id, bool verb
     json_t *object = json_object(), *edges = json_array();
 
     json_set(object, "node", json_integer(model_node_index(model, id)));
+    if (model->node_names)
+        json_set(object, "name", json_text(model->node_names[id.value]));
     set_position(object, model, node->file, node->line);
     json_set(object, "column", json_integer(node->column));
     json_set(object, "flags", names_of(node->flags, node_flag_name));
@@ -215,7 +218,7 @@ static bool is_text(const struct file_bytes *bytes)
     return bytes->size >= sizeof(head) - 1 && memcmp(bytes->data, head, sizeof(head) - 1) == 0;
 }
 
-// An executable, or a model as text.
+// An executable, a model as text, or GraphML.
 static struct error *open_model(struct dump *dump, const char *path)
 {
     _cleanup_file_bytes_ struct file_bytes bytes = FILE_BYTES_INIT;
@@ -223,6 +226,8 @@ static struct error *open_model(struct dump *dump, const char *path)
 
     if (err)
         return err;
+    if (path_is_graphml(path))
+        return model_from_graphml_bytes(path, bytes.data, bytes.size, &dump->model);
     if (is_text(&bytes))
         return model_read_text(path, (const char *)bytes.data, bytes.size, &dump->model);
     size_t count = dump->debug_directories.count;
@@ -267,7 +272,7 @@ int cli_dump(int argc, char **argv)
         .usage = "EXE [-f NAME]",
         .about = "Prints the model of a program: functions, nodes with their lines, edges, call\n"
                  "sites with what they may call, and roots. EXE may also be a model as text, as\n"
-                 "this command prints it. With -v instructions, too.",
+                 "this command prints it, or GraphML. With -v instructions, too.",
         .example = "inquest dump ./prog -f main -v",
         .specs = specs,
         .least = 1,

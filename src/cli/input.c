@@ -31,11 +31,17 @@ static void close_both(struct input *input)
 
 struct error *input_open(struct input *input, const char *executable, const char *path)
 {
+    return input_open_all(input, executable, &path, 1);
+}
+
+struct error *input_open_all(struct input *input, const char *executable, const char *const *paths,
+                             size_t count)
+{
     _cleanup_free_ const char **directories = option_values_texts(&input->debug_directories);
     struct decode_options options = {
         .debug_directories = directories, .sysroot = input->sysroot, .no_cache = input->no_cache};
     close_both(input);
-    return evidence_open(executable, path, &options, &input->model, &input->evidence);
+    return evidence_open_all(executable, paths, count, &options, &input->model, &input->evidence);
 }
 
 void input_deinit(struct input *input)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * EXE EVIDENCE on a command line, with the options that say where to look for files.
+ * EXE EVIDENCE... on a command line, with the options that say where to look for files.
  *
  *     struct input input = {0};
  *     const struct option_spec specs[] = {INPUT_SPECS(input), {0}};
@@ -42,6 +42,9 @@ struct input {
 
 // Replaces what was opened before. On failure nothing is open.
 struct error *input_open(struct input *input, const char *executable, const char *path);
+// The same with several files of evidence, of one run.
+struct error *input_open_all(struct input *input, const char *executable, const char *const *paths,
+                             size_t count);
 void input_deinit(struct input *input);
 
 // The texts of the values, NULL-terminated, to be freed; NULL when there are none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `inquest report EXE CORE [-o F]`: what is known of the failed run, as evidence JSON.
+// `inquest report EXE EVIDENCE... [-o F]`: what is known of the failed run, as evidence JSON.
 #include <stdio.h>
 #include <string.h>
 
@@ -38,17 +38,18 @@ int cli_report(int argc, char **argv)
         {0},
     };
     const struct command_help help = {.name = "report",
-                                      .usage = "EXE EVIDENCE [-o FILE] [OPTIONS]",
+                                      .usage = "EXE EVIDENCE... [-o FILE] [OPTIONS]",
                                       .about = about,
                                       .example = "inquest report ./prog core -o report.json\n"
                                                  "inquest ./prog report.json",
                                       .specs = specs,
                                       .least = 2,
-                                      .most = 2};
+                                      .most = OPTIONS_ANY};
     struct options options;
     struct error *err = options_parse(&options, &help, argc, argv);
     if (!err && !options.help) {
-        err = input_open(&input, options.arguments[0], options.arguments[1]);
+        err = input_open_all(&input, options.arguments[0], options.arguments + 1,
+                             options.argument_count - 1);
         if (!err && output && strcmp(output, "-") != 0)
             err = write_file(input.evidence, output);
         else if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `inquest [summary] EXE EVIDENCE`: what happened.
+// `inquest [summary] EXE EVIDENCE...`: what happened.
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static const char about[] =
     "where the program's own code failed, the last paths through each function as source lines,\n"
     "which calls were made in this activation and which never. EVIDENCE is a core "
     "(zstd-compressed\n"
-    "too) or evidence JSON. The command's name may be left out.";
+    "too), evidence JSON, a text with the stack of the failure in it (gdb, sanitizers,\n"
+    "backtrace()), or several of them, of one run. The command's name may be left out.";
 
 static time_t changed_at(const char *path)
 {
@@ -64,18 +65,20 @@ int cli_summary(int argc, char **argv)
         {0},
     };
     const struct command_help help = {.name = "summary",
-                                      .usage = "EXE EVIDENCE [OPTIONS]",
+                                      .usage = "EXE EVIDENCE... [OPTIONS]",
                                       .about = about,
                                       .example = "inquest ./prog core\n"
+                                                 "inquest ./prog bug-report.txt\n"
                                                  "inquest summary --json ./prog core.zst",
                                       .specs = specs,
                                       .least = 2,
-                                      .most = 2};
+                                      .most = OPTIONS_ANY};
     struct options options;
     bool incomplete = false;
     struct error *err = options_parse(&options, &help, argc, argv);
     if (!err && !options.help) {
-        err = input_open(&input, options.arguments[0], options.arguments[1]);
+        err = input_open_all(&input, options.arguments[0], options.arguments + 1,
+                             options.argument_count - 1);
         if (!err)
             err = write_summary(&options, &input, &directories, &incomplete);
     }

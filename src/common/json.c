@@ -200,6 +200,22 @@ struct error *json_get_address(const json_t *object, const char *key, uint64_t *
 
 JSON_FINDER(json_find_address, json_get_address, uint64_t)
 
+struct error *json_check_keys(json_t *value, const char *const *known)
+{
+    const char *key;
+    json_t *member;
+    if (!json_is_object(value))
+        return error_create(ERROR_FORMAT, "not an object");
+    json_object_foreach (value, key, member) {
+        const char *const *at = known;
+        while (*at && strcmp(*at, key) != 0)
+            at++;
+        if (!*at)
+            return error_create(ERROR_FORMAT, "unknown key '%s'", key);
+    }
+    return NULL;
+}
+
 /* The string with every byte that does not belong to UTF-8 replaced by U+FFFD. */
 static json_t *json_text_repaired(const char *string)
 {

@@ -45,6 +45,10 @@ struct error *json_read_file(const char *path, json_t **ret);
 /* name stands for the file in errors. */
 struct error *json_read_bytes(const char *name, const void *data, size_t size, json_t **ret);
 
+/* That value is an object with no other keys than those of known, a NULL-terminated list: a
+ * misspelt key would be lost in silence. */
+struct error *json_check_keys(json_t *value, const char *const *known);
+
 /* Required members. */
 struct error *json_get_string(const json_t *object, const char *key, const char **ret);
 struct error *json_get_bool(const json_t *object, const char *key, bool *ret);

@@ -123,6 +123,41 @@ struct evidence_coverage {
     uint32_t site_count;
 };
 
+// A node of a function of a model.
+struct evidence_point {
+    uint64_t module_id;
+    uint32_t function; // index in its module
+    uint32_t node;
+};
+
+// One of these, it is not known which; with one point: that one.
+struct evidence_points {
+    const struct evidence_point *points;
+    uint32_t count;
+};
+
+enum evidence_observation_kind {
+    EVIDENCE_RAN,     // entries[0]: at least one of its points ran
+    EVIDENCE_NOT_ALL, // entries[0]: at least one of its points did not; with one point: it did not
+    EVIDENCE_TRACE,   // entries, in this order
+};
+
+enum evidence_reliability {
+    EVIDENCE_UNRELIABLE, // anything may have run before, between and after
+    EVIDENCE_RELIABLE,   // every visit to a point of `alphabet` in the whole run is in the trace
+    EVIDENCE_BURST,      // every such visit in one stretch of the run, anything before and after
+};
+
+// Anything else that was seen of the run. In a program with threads it is about all of them.
+struct evidence_observation {
+    enum evidence_observation_kind kind;
+    enum evidence_reliability reliability; // of a trace
+    const struct evidence_points *entries; // each with at least one point
+    uint32_t entry_count;                  // 1 unless it is a trace
+    struct evidence_points alphabet;       // of a reliable trace or a burst
+    const char *origin;                    // "app.log:12", "obsYes[3]": never NULL, no log text
+};
+
 struct evidence_image {
     const char *path;
     const char *build_id; // hex, or NULL
@@ -131,9 +166,11 @@ struct evidence_image {
     uint32_t module_count;
 };
 
+#define EVIDENCE_CODE_UNTOLD INT32_MIN // of a signal that a text names
+
 struct evidence_signal {
     int number; // 0: none
-    int code;
+    int code;   // si_code
     bool has_address;
     uint64_t address;
 };
@@ -151,6 +188,8 @@ struct evidence {
     uint32_t thread_count;
     const struct evidence_coverage *coverage;
     uint32_t coverage_count;
+    const struct evidence_observation *observations;
+    uint32_t observation_count;
     const char *const *warnings; // what was skipped and why, one sentence each
     uint32_t warning_count;
 };

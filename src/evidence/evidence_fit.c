@@ -59,6 +59,39 @@ static struct error *check_function(struct model *model, const struct evidence_f
     return check_frame(frame, model_function(model, function));
 }
 
+static struct error *check_points(struct model *model, const struct evidence_points *points)
+{
+    for (uint32_t i = 0; i < points->count; i++) {
+        const struct evidence_point *point = &points->points[i];
+        struct module_id module;
+        struct function_id function;
+        if (!model_find_module(model, point->module_id, &module))
+            continue;
+        if (!model_find_function(model, module, point->function, &function))
+            return error_create(ERROR_MISMATCH,
+                                "evidence of another build: function %" PRIu32
+                                " of module 0x%" PRIx64 ", which has %" PRIu32,
+                                point->function, point->module_id,
+                                model_module(model, module)->function_count);
+        struct error *err = model_load_function(model, function);
+        if (err)
+            return err;
+        const struct model_function *in = model_function(model, function);
+        if (point->node >= in->node_count)
+            return misfit(in->name, "node", point->node, in->node_count);
+    }
+    return NULL;
+}
+
+static struct error *check_observation(struct model *model,
+                                       const struct evidence_observation *observation)
+{
+    struct error *err = check_points(model, &observation->alphabet);
+    for (uint32_t i = 0; !err && i < observation->entry_count; i++)
+        err = check_points(model, &observation->entries[i]);
+    return err;
+}
+
 static struct error *check_coverage(const struct model *model, const struct evidence *evidence)
 {
     for (uint32_t i = 0; i < evidence->coverage_count; i++) {
@@ -103,5 +136,8 @@ struct error *evidence_fit(const struct evidence *evidence, struct model *model)
         for (uint32_t f = 0; !err && f < evidence->threads[t].frame_count; f++)
             err = check_function(model, &evidence->threads[t].frames[f]);
     }
+    for (uint32_t i = 0; !err && i < evidence->observation_count; i++)
+        err = error_prefix(check_observation(model, &evidence->observations[i]),
+                           "observations[%" PRIu32 "]", i);
     return err;
 }

@@ -7,7 +7,8 @@
  *
  * The model has one of the executable's modules, where the evidence names any; and every function,
  * node and call site of the evidence that is of a module of the model is there. Modules that the
- * model does not have (libraries) are left aside. Loads the modules that are on the stack.
+ * model does not have (libraries) are left aside. Loads the modules that are on the
+ * stack and those with a point of an observation.
  */
 #ifndef EVIDENCE_EVIDENCE_FIT_H
 #define EVIDENCE_EVIDENCE_FIT_H

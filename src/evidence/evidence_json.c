@@ -162,6 +162,33 @@ static json_t *coverage_json(const struct evidence_coverage *coverage)
     return object;
 }
 
+static json_t *points_json(const struct evidence_points *points)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < points->count; i++) {
+        _cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+        evidence_append_point(&text, &points->points[i]);
+        json_push(array, json_text(text.data));
+    }
+    return array;
+}
+
+static json_t *observation_json(const struct evidence_observation *observation)
+{
+    json_t *object = json_object(), *entries = json_array();
+    json_set(object, "kind", json_text(evidence_observation_kind_name(observation->kind)));
+    if (observation->reliability != EVIDENCE_UNRELIABLE)
+        json_set(object, "reliability",
+                 json_text(evidence_reliability_name(observation->reliability)));
+    for (uint32_t i = 0; i < observation->entry_count; i++)
+        json_push(entries, points_json(&observation->entries[i]));
+    json_set(object, "entries", entries);
+    if (observation->alphabet.count)
+        json_set(object, "alphabet", points_json(&observation->alphabet));
+    json_set(object, "origin", exact_text(observation->origin));
+    return object;
+}
+
 static void write_thread(struct json_stream *out, const struct evidence_thread *thread)
 {
     json_stream_open(out, NULL, '{');
@@ -204,6 +231,10 @@ struct error *evidence_write_json(const struct evidence *evidence, FILE *stream)
     json_stream_open(&out, "coverage", '[');
     for (uint32_t i = 0; i < evidence->coverage_count; i++)
         json_stream_element(&out, coverage_json(&evidence->coverage[i]));
+    json_stream_close(&out);
+    json_stream_open(&out, "observations", '[');
+    for (uint32_t i = 0; i < evidence->observation_count; i++)
+        json_stream_element(&out, observation_json(&evidence->observations[i]));
     json_stream_close(&out);
     json_stream_open(&out, "warnings", '[');
     for (uint32_t i = 0; i < evidence->warning_count; i++)

@@ -34,23 +34,6 @@ static struct error *wrong(const char *key, const char *expected)
     return error_create(ERROR_FORMAT, "'%s' is not %s", key, expected);
 }
 
-// That the value is an object with keys out of `known`, a NULL-terminated list.
-static struct error *check_keys(json_t *object, const char *const *known)
-{
-    const char *key;
-    json_t *value;
-    if (!json_is_object(object))
-        return error_create(ERROR_FORMAT, "not an object");
-    json_object_foreach (object, key, value) {
-        const char *const *at = known;
-        while (*at && strcmp(*at, key) != 0)
-            at++;
-        if (!*at)
-            return error_create(ERROR_FORMAT, "unknown key '%s'", key);
-    }
-    return NULL;
-}
-
 static int hex_digit(char digit)
 {
     static const char digits[] = "0123456789abcdef";
@@ -84,7 +67,7 @@ static struct error *text_of(struct reader *reader, json_t *value, const char *k
         text = arena_strdup(reader->arena, json_string_value(value));
     } else if (json_is_object(value)) {
         const char *hex;
-        TRY(error_prefix(check_keys(value, known), "%s", key));
+        TRY(error_prefix(json_check_keys(value, known), "%s", key));
         TRY(error_prefix(json_get_string(value, "hex", &hex), "%s", key));
         text = read_hex(reader, hex);
     }
@@ -278,7 +261,7 @@ static struct error *read_frame(struct reader *reader, json_t *object, void *out
                                         "paths_from_entry",
                                         NULL};
     struct evidence_frame *frame = out;
-    TRY(check_keys(object, known));
+    TRY(json_check_keys(object, known));
     TRY(read_kind(object, frame));
     TRY(read_function(reader, object, &frame->function));
     TRY(read_place(reader, object, &frame->place));
@@ -297,7 +280,7 @@ static struct error *read_thread(struct reader *reader, json_t *object, void *ou
     static const char *const known[] = {"tid", "crashed", "frames", "whole", "end", NULL};
     struct evidence_thread *thread = out;
     const void *frames;
-    TRY(check_keys(object, known));
+    TRY(json_check_keys(object, known));
     TRY(json_find_i64(object, "tid", 0, &thread->tid));
     TRY(json_find_bool(object, "crashed", false, &thread->crashed));
     TRY(json_find_bool(object, "whole", false, &thread->whole));
@@ -313,7 +296,7 @@ static struct error *read_image(struct reader *reader, json_t *object, void *out
     static const char *const known[] = {"path", "build_id", "executable", "modules", NULL};
     struct evidence_image *image = out;
     const void *modules;
-    TRY(check_keys(object, known));
+    TRY(json_check_keys(object, known));
     TRY(find_text(reader, object, "path", NULL, &image->path));
     TRY(find_text(reader, object, "build_id", NULL, &image->build_id));
     TRY(json_find_bool(object, "executable", false, &image->executable));
@@ -327,9 +310,71 @@ static struct error *read_coverage(struct reader *reader, json_t *object, void *
 {
     static const char *const known[] = {"module", "sites", NULL};
     struct evidence_coverage *coverage = out;
-    TRY(check_keys(object, known));
+    TRY(json_check_keys(object, known));
     TRY(json_get_address(object, "module", &coverage->module_id));
     return find_truths(reader, object, "sites", &coverage->sites, &coverage->site_count);
+}
+
+static struct error *read_point(struct reader *reader, json_t *value, void *out)
+{
+    (void)reader;
+    const char *text = json_string_value(value);
+    if (!text || !evidence_parse_point(text, out))
+        return error_create(ERROR_FORMAT, "not a point such as \"0x1f2e:2:6\"");
+    return NULL;
+}
+
+static struct error *find_points(struct reader *reader, json_t *object, const char *key,
+                                 struct evidence_points *out)
+{
+    const void *points;
+    TRY(find_elements(reader, object, key, sizeof(struct evidence_point), read_point, &points,
+                      &out->count));
+    out->points = points;
+    return NULL;
+}
+
+static struct error *read_entry(struct reader *reader, json_t *value, void *out)
+{
+    _cleanup_json_ json_t *object = json_object();
+    struct evidence_points *points = out;
+    json_set(object, "points", json_incref(value));
+    TRY(find_points(reader, object, "points", points));
+    return points->count ? NULL : error_create(ERROR_FORMAT, "no point");
+}
+
+// What the kind of the observation allows.
+static struct error *check_observation(const struct evidence_observation *observation)
+{
+    if (observation->kind != EVIDENCE_TRACE && observation->entry_count != 1)
+        return wrong("entries", "one set of points, as observations other than traces have it");
+    if (observation->kind != EVIDENCE_TRACE && observation->reliability != EVIDENCE_UNRELIABLE)
+        return error_create(ERROR_FORMAT, "'reliability' of an observation that is no trace");
+    if (observation->reliability == EVIDENCE_UNRELIABLE && observation->alphabet.count)
+        return error_create(ERROR_FORMAT, "'alphabet' of an observation that is not reliable");
+    return NULL;
+}
+
+static struct error *read_observation(struct reader *reader, json_t *object, void *out)
+{
+    static const char *const known[] = {"kind",     "reliability", "entries",
+                                        "alphabet", "origin",      NULL};
+    struct evidence_observation *observation = out;
+    const char *kind, *reliability;
+    const void *entries;
+    TRY(json_check_keys(object, known));
+    TRY(json_get_string(object, "kind", &kind));
+    if (!evidence_parse_observation_kind(kind, &observation->kind))
+        return wrong("kind", "one of ran, not-all, trace");
+    TRY(json_find_string(object, "reliability", "unreliable", &reliability));
+    if (!evidence_parse_reliability(reliability, &observation->reliability))
+        return wrong("reliability", "one of unreliable, reliable, burst");
+    TRY(find_elements(reader, object, "entries", sizeof(struct evidence_points), read_entry,
+                      &entries, &observation->entry_count));
+    observation->entries = entries;
+    TRY(find_points(reader, object, "alphabet", &observation->alphabet));
+    TRY(find_text(reader, object, "origin", "hand", &observation->origin));
+    return check_observation(observation);
 }
 
 static struct error *read_int(json_t *object, const char *key, int *out)
@@ -349,7 +394,7 @@ static struct error *read_signal(json_t *document, struct evidence_signal *signa
     TRY(json_find_object(document, "signal", &object));
     if (!object)
         return NULL;
-    TRY(check_keys(object, known));
+    TRY(json_check_keys(object, known));
     TRY(read_int(object, "number", &signal->number));
     TRY(read_int(object, "code", &signal->code));
     signal->has_address = json_is_string(json_object_get(object, "address"));
@@ -358,14 +403,14 @@ static struct error *read_signal(json_t *document, struct evidence_signal *signa
 
 static struct error *read_header(struct reader *reader, json_t *document, struct evidence *evidence)
 {
-    static const char *const known[] = {"inquest",  "schema",   "complete", "kind",   "source",
-                                        "command",  "pid",      "signal",   "images", "threads",
-                                        "coverage", "warnings", NULL};
+    static const char *const known[] = {"inquest",  "schema",       "complete", "kind",   "source",
+                                        "command",  "pid",          "signal",   "images", "threads",
+                                        "coverage", "observations", "warnings", NULL};
     unsigned version;
     const char *writer;
     bool complete;
     TRY(json_document_check(document, "evidence", 1, &version));
-    TRY(check_keys(document, known));
+    TRY(json_check_keys(document, known));
     TRY(json_find_string(document, "inquest", NULL, &writer));
     TRY(json_find_bool(document, "complete", true, &complete));
     TRY(find_text(reader, document, "kind", "hand", &evidence->kind));
@@ -378,7 +423,7 @@ static struct error *read_header(struct reader *reader, json_t *document, struct
 static struct error *read_document(struct reader *reader, json_t *document,
                                    struct evidence *evidence)
 {
-    const void *images, *threads, *coverage, *warnings;
+    const void *images, *threads, *coverage, *observations, *warnings;
     TRY(read_header(reader, document, evidence));
     TRY(find_elements(reader, document, "images", sizeof(struct evidence_image), read_image,
                       &images, &evidence->image_count));
@@ -386,11 +431,14 @@ static struct error *read_document(struct reader *reader, json_t *document,
                       &threads, &evidence->thread_count));
     TRY(find_elements(reader, document, "coverage", sizeof(struct evidence_coverage), read_coverage,
                       &coverage, &evidence->coverage_count));
+    TRY(find_elements(reader, document, "observations", sizeof(struct evidence_observation),
+                      read_observation, &observations, &evidence->observation_count));
     TRY(find_elements(reader, document, "warnings", sizeof(char *), read_text_element, &warnings,
                       &evidence->warning_count));
     evidence->images = images;
     evidence->threads = threads;
     evidence->coverage = coverage;
+    evidence->observations = observations;
     evidence->warnings = warnings;
     return NULL;
 }

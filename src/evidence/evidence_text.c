@@ -2,6 +2,7 @@
 #include "evidence/evidence_text.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "common/strbuf.h"
@@ -16,6 +17,18 @@ static const char *const frame_kind_names[] = {
     [EVIDENCE_FRAME_MODEL] = "model",
     [EVIDENCE_FRAME_FOREIGN] = "foreign",
     [EVIDENCE_FRAME_SIGNAL] = "signal",
+};
+
+static const char *const observation_kind_names[] = {
+    [EVIDENCE_RAN] = "ran",
+    [EVIDENCE_NOT_ALL] = "not-all",
+    [EVIDENCE_TRACE] = "trace",
+};
+
+static const char *const reliability_names[] = {
+    [EVIDENCE_UNRELIABLE] = "unreliable",
+    [EVIDENCE_RELIABLE] = "reliable",
+    [EVIDENCE_BURST] = "burst",
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -43,6 +56,18 @@ const char *evidence_frame_kind_name(enum evidence_frame_kind kind)
     return frame_kind_names[kind];
 }
 
+const char *evidence_observation_kind_name(enum evidence_observation_kind kind)
+{
+    assert((unsigned)kind < LENGTH(observation_kind_names));
+    return observation_kind_names[kind];
+}
+
+const char *evidence_reliability_name(enum evidence_reliability reliability)
+{
+    assert((unsigned)reliability < LENGTH(reliability_names));
+    return reliability_names[reliability];
+}
+
 bool evidence_parse_record(const char *text, enum evidence_record *out)
 {
     unsigned value;
@@ -58,6 +83,24 @@ bool evidence_parse_frame_kind(const char *text, enum evidence_frame_kind *out)
     if (!parse_name(frame_kind_names, LENGTH(frame_kind_names), text, &value))
         return false;
     *out = (enum evidence_frame_kind)value;
+    return true;
+}
+
+bool evidence_parse_observation_kind(const char *text, enum evidence_observation_kind *out)
+{
+    unsigned value;
+    if (!parse_name(observation_kind_names, LENGTH(observation_kind_names), text, &value))
+        return false;
+    *out = (enum evidence_observation_kind)value;
+    return true;
+}
+
+bool evidence_parse_reliability(const char *text, enum evidence_reliability *out)
+{
+    unsigned value;
+    if (!parse_name(reliability_names, LENGTH(reliability_names), text, &value))
+        return false;
+    *out = (enum evidence_reliability)value;
     return true;
 }
 
@@ -207,5 +250,43 @@ bool evidence_parse_path(struct arena *arena, const char *text, struct evidence_
         path.start = steps[0].node;
     path.steps = steps;
     *out = path;
+    return true;
+}
+
+// --- points ---
+
+void evidence_append_point(struct strbuf *text, const struct evidence_point *point)
+{
+    strbuf_printf(text, "0x%" PRIx64 ":%" PRIu32 ":%" PRIu32, point->module_id, point->function,
+                  point->node);
+}
+
+// "0x" and at most 16 digits without needless zeros; *text is moved behind it.
+static bool parse_hex(const char **text, uint64_t *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = *text;
+    uint64_t value = 0;
+    if (at[0] != '0' || at[1] != 'x')
+        return false;
+    at += 2;
+    size_t length = strspn(at, digits);
+    if (length == 0 || length > 16 || (at[0] == '0' && length > 1))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        value = value << 4 | (uint64_t)(strchr(digits, at[i]) - digits);
+    *text = at + length;
+    *out = value;
+    return true;
+}
+
+bool evidence_parse_point(const char *text, struct evidence_point *out)
+{
+    struct evidence_point point;
+    if (!parse_hex(&text, &point.module_id) || *text++ != ':' ||
+        !parse_number(&text, &point.function) || *text++ != ':' ||
+        !parse_number(&text, &point.node) || *text != '\0')
+        return false;
+    *out = point;
     return true;
 }

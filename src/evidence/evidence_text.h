@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The short text forms that evidence JSON is made of (docs/formats/evidence.md): names of the
- * enumerations, rows of truth values and paths.
+ * enumerations, rows of truth values, paths and points.
  *
  *     truths  "n12y3?"          runs of no, yes and unknown; a count of 1 is left out
  *     path    "0 1 4* 5 >3"     nodes in order, `*` a collapsed loop, then how it ended:
  *                               ">3" went on to node 3, ">?" not told where to, "exit" left the
  *                               function, nothing: unfinished. "@2 ..." where the path started at
  *                               a node that is not its first step.
+ *     point   "0x1f2e:2:6"      module, function in it, node in that
  *
  * Appending gives the one form that parsing gives back; parsing takes no other.
  */
@@ -20,16 +21,22 @@ struct strbuf;
 
 const char *evidence_record_name(enum evidence_record record);
 const char *evidence_frame_kind_name(enum evidence_frame_kind kind);
+const char *evidence_observation_kind_name(enum evidence_observation_kind kind);
+const char *evidence_reliability_name(enum evidence_reliability reliability);
 bool evidence_parse_record(const char *text, enum evidence_record *out);
 bool evidence_parse_frame_kind(const char *text, enum evidence_frame_kind *out);
+bool evidence_parse_observation_kind(const char *text, enum evidence_observation_kind *out);
+bool evidence_parse_reliability(const char *text, enum evidence_reliability *out);
 
 void evidence_append_truths(struct strbuf *text, const uint8_t *truths, uint32_t count);
 void evidence_append_path(struct strbuf *text, const struct evidence_path *path);
+void evidence_append_point(struct strbuf *text, const struct evidence_point *point);
 
 // More than `limit` values are refused: a short text can stand for very many. `*out` is in the
 // arena. False, with nothing written: not such a text.
 bool evidence_parse_truths(struct arena *arena, const char *text, uint32_t limit,
                            const uint8_t **out, uint32_t *count);
 bool evidence_parse_path(struct arena *arena, const char *text, struct evidence_path *out);
+bool evidence_parse_point(const char *text, struct evidence_point *out);
 
 #endif

@@ -63,6 +63,7 @@ void model_destroy(struct model *model)
     free(model->successor_start);
     free(model->successor);
     free(model->edge_flags);
+    free(model->node_names);
     free(model->private->numbers);
     free(model->private->file_paths);
     model_string_map_deinit(&model->private->file_ids);

@@ -192,6 +192,8 @@ struct model {
     uint32_t *successor_start; // node_count + 1
     struct node_id *successor;
     uint8_t *edge_flags; // enum path_edge_flag, parallel to successor
+    // What the file that the model was read from calls each node (GraphML ids); NULL elsewhere.
+    const char **node_names;
 
     bool complete; // what follows is there
     struct callee_table callees;

@@ -20,6 +20,7 @@ VEC_DEFINE(node_table, struct model_node);
 VEC_DEFINE(site_table, struct model_site);
 VEC_DEFINE(edge_table, uint32_t);
 VEC_DEFINE(flag_table, uint8_t);
+VEC_DEFINE(name_table, const char *);
 VEC_DEFINE(root_table, struct root);
 VEC_DEFINE(module_table, struct model_module);
 VEC_DEFINE(image_table, struct model_image);
@@ -33,6 +34,7 @@ struct parser {
     struct module_table modules;
     struct function_table functions;
     struct node_table nodes;
+    struct name_table names;             // of every node, or of none
     struct edge_table edge_start, edges; // edges count from their function's first node
     struct flag_table edge_flags;
     struct site_table sites;
@@ -309,6 +311,18 @@ static struct error *parse_edges(struct parser *parser)
     return NULL;
 }
 
+static struct error *parse_node_name(struct parser *parser)
+{
+    const char *name;
+
+    if (!accept(parser, "name"))
+        return NULL;
+    if (!parse_string(parser, &name))
+        return parse_error(parser, "the node's \"NAME\" expected");
+    name_table_push(&parser->names, name);
+    return NULL;
+}
+
 static struct error *parse_node(struct parser *parser)
 {
     struct model_node node = {.site = {MODEL_NONE}};
@@ -322,10 +336,15 @@ static struct error *parse_node(struct parser *parser)
     if (!parse_place(parser, &node.file, &node.line, &node.column) ||
         !parse_flags(parser, node_flag_name, &node.flags))
         return parse_error(parser, "place and flags of the node expected");
+    struct error *err = parse_node_name(parser);
+    if (err)
+        return err;
     edge_table_push(&parser->edge_start, (uint32_t)parser->edges.length);
     function->node_count++;
     module_table_at(&parser->modules, function->module.value)->node_count++;
     node_table_push(&parser->nodes, node);
+    if (parser->names.length && parser->names.length != parser->nodes.length)
+        return parse_error(parser, "either every node has a name or none");
     return parse_edges(parser);
 }
 
@@ -488,6 +507,7 @@ static void fill_graph(struct parser *parser)
     }
     model->node_count = (uint32_t)parser->nodes.length;
     model->edge_count = (uint32_t)parser->edges.length;
+    model->node_names = name_table_steal(&parser->names);
 }
 
 static void fill_callees(struct parser *parser)
@@ -546,6 +566,7 @@ static void parser_deinit(struct parser *parser)
     module_table_deinit(&parser->modules);
     function_table_deinit(&parser->functions);
     node_table_deinit(&parser->nodes);
+    name_table_deinit(&parser->names);
     edge_table_deinit(&parser->edge_start);
     edge_table_deinit(&parser->edges);
     flag_table_deinit(&parser->edge_flags);

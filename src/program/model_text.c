@@ -191,6 +191,10 @@ static void put_node(const struct model *model, struct node_id id, bool verbose,
     if (node->file.value != MODEL_NONE)
         fprintf(stream, ":%u", node->column);
     put_flags(stream, node->flags, node_flag_name);
+    if (model->node_names) {
+        fputs(" name ", stream);
+        put_string(stream, model->node_names[id.value]);
+    }
     put_successors(model, id, stream);
     putc('\n', stream);
     if (verbose)

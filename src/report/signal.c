@@ -143,13 +143,16 @@ static bool is_memory_fault(int number)
 // With SI_KERNEL the address is not the one that was accessed: the kernel leaves it 0.
 static bool address_is_told(const struct evidence_signal *signal)
 {
-    return signal->has_address && signal->code > 0 && signal->code != SI_KERNEL;
+    return signal->has_address && signal->code != SI_KERNEL &&
+           (signal->code > 0 || signal->code == EVIDENCE_CODE_UNTOLD);
 }
 
 void signal_describe(struct strbuf *text, const struct evidence_signal *signal)
 {
     if (signal->number == 0) {
-        strbuf_append(text, "no signal: the process was alive");
+        strbuf_append(text, signal->code == EVIDENCE_CODE_UNTOLD
+                                ? "no signal is told of"
+                                : "no signal: the process was alive");
         return;
     }
     signal_append_name(text, signal->number);
@@ -163,7 +166,7 @@ void signal_describe(struct strbuf *text, const struct evidence_signal *signal)
     const char *why = signal_code_meaning(signal->number, signal->code);
     if (why)
         strbuf_printf(text, " (%s)", why);
-    else
+    else if (signal->code != EVIDENCE_CODE_UNTOLD)
         strbuf_printf(text, " (code %d)", signal->code);
     if (told && is_memory_fault(signal->number) && signal->address < 4096)
         strbuf_append(text, signal->address ? ": close to a null pointer" : ": a null pointer");

@@ -262,7 +262,8 @@ static json_t *signal_json(const struct evidence_signal *signal)
     signal_append_name(&text, signal->number);
     json_set(object, "name", json_text(text.data));
     json_set(object, "number", json_integer(signal->number));
-    json_set(object, "code", json_integer(signal->code));
+    json_set(object, "code",
+             signal->code == EVIDENCE_CODE_UNTOLD ? json_null() : json_integer(signal->code));
     json_set(object, "code_name", json_text(signal_code_name(signal->number, signal->code)));
     json_set(object, "address", signal->has_address ? json_address(signal->address) : json_null());
     strbuf_clear(&text);

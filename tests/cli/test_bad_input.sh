@@ -154,6 +154,21 @@ if [ "$(id -u)" -ne 0 ]; then
     bad "cannot open 'secret': Permission denied" "$inquest" secret core
 fi
 
+section "stacks as text"
+printf '#0  0x1 in f (n=1) at a.c:3\n#0  0x2 in g () at a.c:9\n' >two.txt
+printf '==1==ERROR: LeakSanitizer: detected memory leaks\n    #0 0x1 in f /a.c:1:2\n' >leak.txt
+printf 'a.c:1:2: runtime error: x\nand more\n' >recovered.txt
+printf '#0  0x1 in helper (n=1) at prog.c:8\n#1  0x2 in main () at prog.c:21\n' >elsewhere.txt
+show=1
+bad "two different stacks of one thread.*'two.txt', line 2" "$inquest" ./prog two.txt
+bad "no stack of the failure.*'leak.txt', line 1" "$inquest" ./prog leak.txt
+bad "went on after.*'recovered.txt', line 1" "$inquest" ./prog recovered.txt
+bad "'core' and 'elsewhere.txt' are not of the same run" "$inquest" ./prog core elsewhere.txt
+bad "'core' and 'core' are both cores" "$inquest" ./prog core core
+bad "cannot open 'nothing'" "$inquest" ./prog core nothing
+bad "'./plain'" "$inquest" ./plain elsewhere.txt
+show=
+
 section "the wrong way round, the wrong build"
 show=1
 bad "program first, then its core" "$inquest" core ./prog

@@ -96,9 +96,9 @@ has "$err" "unknown option '--zzzzzzzz'"
 status 2 "$inquest" report a
 one_line
 has "$err" "too few arguments"
-status 2 "$inquest" summary a b c
+status 2 "$inquest" dump a b
 one_line
-has "$err" "unexpected argument 'c'"
+has "$err" "unexpected argument 'b'"
 status 2 "$inquest" report a b -o
 one_line
 has "$err" "needs a value"

@@ -271,6 +271,11 @@ def physical_problems(shipped, evidence, stop, base, symbols):
     told_names = [f.name for f in frames]
     known = {f.source_name for _, functions in shipped.table.modules for f in functions}
     kept = [(n, d, i) for n, d, i in chain if n in known]
+    # An instruction that was moved out of what was inlined: evidence may leave that out. Whether it had
+    # returned, the log says.
+    moved = len(kept) - len(frames)
+    if 0 < moved < sum(i for _, _, i in kept) and frames[0].candidates_from == "machine":
+        kept = [(kept[moved][0], 0, True)] + kept[moved + 1:]
     if [n for n, _, _ in kept] != told_names and not any(f.gap for f in frames):
         return [("stack", f"evidence {' < '.join(told_names[:12])}; by stepping {' < '.join(names[:12])}")]
     if len(kept) != len(frames):

@@ -335,8 +335,14 @@ static void test_file_alone(void **state)
     assert_false(module_section(module, ".absent", &section));
     crash_fail(debug_info_open(module, &info));
     assert_non_null(debug_unit_function(debug_info_unit_at(info, 0), "main"));
-    unsigned char byte;
-    assert_int_equal(modules_read(modules, section.address, &byte, 1), 0);
+    // what no process can have changed can be read
+    unsigned char bytes[16];
+    assert_true(module_section(module, ".text", &section));
+    assert_int_equal(modules_read(modules, section.address, bytes, sizeof(bytes)), sizeof(bytes));
+    assert_memory_equal(bytes, section.data, sizeof(bytes));
+    assert_true(module_section(module, ".data", &section));
+    assert_int_equal(modules_read(modules, section.address, bytes, 1), 0);
+    assert_int_equal(modules_read(modules, UINT64_MAX - 8, bytes, sizeof(bytes)), 0);
     modules_destroy(modules);
 }
 

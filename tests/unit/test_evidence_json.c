@@ -150,6 +150,33 @@ static void draw_image(struct arena *arena, struct evidence_image *image)
     image->modules = modules;
 }
 
+static struct evidence_points draw_points(struct arena *arena, uint32_t least)
+{
+    uint32_t count = least + (uint32_t)draw(3);
+    struct evidence_point *points = arena_alloc_array(arena, count, struct evidence_point);
+    for (uint32_t i = 0; i < count; i++)
+        points[i] = (struct evidence_point){draw_u64(), draw_u32(), draw_u32()};
+    return (struct evidence_points){points, count};
+}
+
+static void draw_observation(struct arena *arena, struct evidence_observation *observation)
+{
+    observation->kind = (enum evidence_observation_kind)draw(3);
+    observation->entry_count = 1;
+    if (observation->kind == EVIDENCE_TRACE) {
+        observation->entry_count = (uint32_t)draw(4);
+        observation->reliability = (enum evidence_reliability)draw(3);
+    }
+    struct evidence_points *entries =
+        arena_alloc_array(arena, observation->entry_count, struct evidence_points);
+    for (uint32_t i = 0; i < observation->entry_count; i++)
+        entries[i] = draw_points(arena, 1);
+    observation->entries = entries;
+    if (observation->reliability != EVIDENCE_UNRELIABLE)
+        observation->alphabet = draw_points(arena, 0);
+    observation->origin = draw_text(arena);
+}
+
 static void draw_header(struct evidence *evidence)
 {
     struct arena *arena = &evidence->arena;
@@ -188,6 +215,12 @@ static struct evidence *draw_evidence(void)
         coverage[i].sites = draw_truths(arena, &coverage[i].site_count);
     }
     evidence->coverage = coverage;
+    evidence->observation_count = (uint32_t)draw(3);
+    struct evidence_observation *observations =
+        arena_alloc_array(arena, evidence->observation_count, struct evidence_observation);
+    for (uint32_t i = 0; i < evidence->observation_count; i++)
+        draw_observation(arena, &observations[i]);
+    evidence->observations = observations;
     evidence->warning_count = (uint32_t)draw(3);
     const char **warnings = arena_alloc_array(arena, evidence->warning_count, const char *);
     for (uint32_t i = 0; i < evidence->warning_count; i++)
@@ -281,6 +314,28 @@ static void same_image(const struct evidence_image *a, const struct evidence_ima
     same_bytes(a->modules, b->modules, a->module_count * sizeof(uint64_t));
 }
 
+static void same_points(const struct evidence_points *a, const struct evidence_points *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (uint32_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->points[i].module_id, b->points[i].module_id);
+        assert_int_equal(a->points[i].function, b->points[i].function);
+        assert_int_equal(a->points[i].node, b->points[i].node);
+    }
+}
+
+static void same_observation(const struct evidence_observation *a,
+                             const struct evidence_observation *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->reliability, b->reliability);
+    assert_int_equal(a->entry_count, b->entry_count);
+    for (uint32_t i = 0; i < a->entry_count; i++)
+        same_points(&a->entries[i], &b->entries[i]);
+    same_points(&a->alphabet, &b->alphabet);
+    same_text(a->origin, b->origin);
+}
+
 static void same_evidence(const struct evidence *a, const struct evidence *b)
 {
     same_text(a->source, b->source);
@@ -303,6 +358,9 @@ static void same_evidence(const struct evidence *a, const struct evidence *b)
         assert_int_equal(a->coverage[i].site_count, b->coverage[i].site_count);
         same_bytes(a->coverage[i].sites, b->coverage[i].sites, a->coverage[i].site_count);
     }
+    assert_int_equal(a->observation_count, b->observation_count);
+    for (uint32_t i = 0; i < a->observation_count; i++)
+        same_observation(&a->observations[i], &b->observations[i]);
     assert_int_equal(a->warning_count, b->warning_count);
     for (uint32_t i = 0; i < a->warning_count; i++)
         same_text(a->warnings[i], b->warnings[i]);
@@ -409,6 +467,34 @@ static void test_refused(void **unused)
            "'report.json'");
 }
 
+#define OBSERVATION HEADER "\"observations\":[{"
+
+static void test_refused_observations(void **unused)
+{
+    (void)unused;
+    refuse(HEADER "\"observations\":[7]}", "observations[0]: not an object: 'report.json'");
+    refuse(OBSERVATION "\"entries\":[]}]}", "observations[0]: 'kind' is missing: 'report.json'");
+    refuse(OBSERVATION "\"kind\":\"all\"}]}",
+           "observations[0]: 'kind' is not one of ran, not-all, trace: 'report.json'");
+    refuse(OBSERVATION "\"kind\":\"trace\",\"reliability\":\"yes\"}]}",
+           "observations[0]: 'reliability' is not one of unreliable, reliable, burst: "
+           "'report.json'");
+    refuse(OBSERVATION "\"kind\":\"ran\",\"entries\":[[\"0x1:2:3\"],[\"0x1:2:4\"]]}]}",
+           "observations[0]: 'entries' is not one set of points, as observations other than traces "
+           "have it: 'report.json'");
+    refuse(OBSERVATION "\"kind\":\"ran\",\"entries\":[[]]}]}",
+           "observations[0]: entries[0]: no point: 'report.json'");
+    refuse(OBSERVATION "\"kind\":\"trace\",\"entries\":[[\"0x1:2:3\",\"0x1:2\"]]}]}",
+           "observations[0]: entries[0]: points[1]: not a point such as \"0x1f2e:2:6\": "
+           "'report.json'");
+    refuse(OBSERVATION "\"kind\":\"ran\",\"reliability\":\"burst\",\"entries\":[[\"0x1:2:3\"]]}]}",
+           "observations[0]: 'reliability' of an observation that is no trace: 'report.json'");
+    refuse(OBSERVATION "\"kind\":\"trace\",\"alphabet\":[\"0x1:2:3\"]}]}",
+           "observations[0]: 'alphabet' of an observation that is not reliable: 'report.json'");
+    refuse(OBSERVATION "\"kind\":\"trace\",\"origins\":\"a\"}]}",
+           "observations[0]: unknown key 'origins': 'report.json'");
+}
+
 static void test_truncated(void **unused)
 {
     (void)unused;
@@ -442,6 +528,11 @@ static void test_defaults(void **unused)
     assert_int_equal(frame->call_count, 0);
     assert_false(frame->has_partial);
     evidence_destroy(evidence);
+    text = OBSERVATION "\"kind\":\"ran\",\"entries\":[[\"0x1:2:3\"]]}]}";
+    assert_null(evidence_read_json(text, strlen(text), "hand", &evidence));
+    assert_int_equal(evidence->observations[0].reliability, EVIDENCE_UNRELIABLE);
+    assert_string_equal(evidence->observations[0].origin, "hand");
+    evidence_destroy(evidence);
 }
 
 static void test_write_error(void **unused)
@@ -461,8 +552,11 @@ static void test_write_error(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_observations),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_write_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

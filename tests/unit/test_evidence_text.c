@@ -74,11 +74,44 @@ static void test_path_fields(void **unused)
     assert_int_equal(path.next, 3);
 }
 
+static void test_point(void **unused)
+{
+    (void)unused;
+    static const char *const good[] = {"0x0:0:0", "0x1f2e:2:6",
+                                       "0xffffffffffffffff:4294967295:4294967295"};
+    static const char *const bad[] = {"",
+                                      "0x:1:2",
+                                      "1:2:3",
+                                      "0x1:2",
+                                      "0x1:2:",
+                                      "0x1:2:3:4",
+                                      "0x01:2:3",
+                                      "0x1:02:3",
+                                      "0x1:2:3 ",
+                                      "0xA:2:3",
+                                      "0x1:4294967296:1",
+                                      "0x1:-1:1",
+                                      "0x10000000000000000:1:1"};
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        _cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+        struct evidence_point point;
+        assert_true(evidence_parse_point(good[i], &point));
+        evidence_append_point(&text, &point);
+        assert_string_equal(text.data, good[i]);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct evidence_point point;
+        if (evidence_parse_point(bad[i], &point))
+            fail_msg("'%s' was taken for a point", bad[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truths),
         cmocka_unit_test(test_path),
+        cmocka_unit_test(test_point),
         cmocka_unit_test(test_path_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,8 +104,10 @@ static void leaving_by_jump(struct decoder *decoder, uint32_t site_count,
     frame->call_count = site_count;
 }
 
+// `first`: of the frames, the innermost of this physical one.
 static void model_frame(struct decoder *decoder, const struct stop *stop,
-                        const struct address_info *info, uint32_t depth, struct frame_vec *frames)
+                        const struct address_info *info, uint32_t depth, size_t first,
+                        struct frame_vec *frames)
 {
     const struct position *position = &info->positions[depth];
     struct evidence_frame frame = {
@@ -128,8 +130,10 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
         frame.candidates_from = depth ? "call" : source_name(position->source);
         if (stop->callee && strstr(stop->callee, "longjmp"))
             leaving_by_jump(decoder, function->site_count, &frame);
-        else
-            decode_record(decoder, stop, &narrow, depth > 0, &frame);
+        else if (decode_record(decoder, stop, &narrow, depth > 0, &frame)) {
+            frame_vec_resize(frames, first);
+            frame.place = (struct evidence_place){position->place.file, 0, 0};
+        }
     }
     frame_vec_push(frames, frame);
 }
@@ -167,8 +171,9 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
             here.sets_jumps |= model_function(decoder->model, info->positions[d].function)->flags &
                                FUNCTION_SETJMP;
     decode_inlined_doubts(decoder, &here, info);
+    size_t first = frames->length;
     for (uint32_t depth = 0; depth < info->count; depth++)
-        model_frame(decoder, &here, info, depth, frames);
+        model_frame(decoder, &here, info, depth, first, frames);
 }
 
 // A load or store of the thread itself, as opposed to a signal from outside or a trap.
@@ -178,6 +183,17 @@ static bool is_memory_fault(const struct core *core)
 
     return signal->has_details && signal->code > 0 && !signal->has_sender &&
            (signal->number == SIGSEGV || signal->number == SIGBUS);
+}
+
+// From another process or by the thread itself through the kernel: not the doing of an instruction.
+static bool is_asynchronous(const struct core *core)
+{
+    const struct core_signal *signal = core_signal(core);
+
+    if (signal->has_details)
+        return signal->code <= 0 || signal->has_sender;
+    return signal->number != SIGSEGV && signal->number != SIGBUS && signal->number != SIGFPE &&
+           signal->number != SIGILL && signal->number != SIGTRAP;
 }
 
 static void decode_thread(struct decoder *decoder, size_t index, struct evidence_thread *out)
@@ -194,6 +210,7 @@ static void decode_thread(struct decoder *decoder, size_t index, struct evidence
         stop.memory_fault = i == 0 && index == 0 && is_memory_fault(decoder->core);
         stop.trapped = i == 0 && index == 0 && core_signal(decoder->core)->number == SIGILL &&
                        core_signal(decoder->core)->code > 0;
+        stop.asynchronous = i == 0 && (index != 0 || is_asynchronous(decoder->core));
         // behind a signal frame nothing was called
         physical_frame(decoder, &stop, stop.interrupted ? NULL : &stack.frames[i - 1], &frames);
     }
@@ -357,6 +374,7 @@ struct error *decode_core(const char *executable, const char *core,
     err = decode(&decoder, executable, core, options);
     address_map_deinit(&decoder.addresses);
     scope_map_deinit(&decoder.functions);
+    decode_forget_code(&decoder);
     name_set_deinit(&decoder.tail_targets);
     warning_vec_deinit(&decoder.warnings);
     unwinder_destroy(decoder.unwinder);

@@ -14,6 +14,8 @@
 #include "evidence/evidence.h"
 #include "program/model.h"
 
+struct machine_code;
+
 enum position_source {
     POSITION_DISCRIMINATOR, // the line table names the node
     POSITION_EDGE,          // the line table names an edge: its update is under way
@@ -33,6 +35,13 @@ struct position {
     struct evidence_nodes nodes; // the truth is among them
 };
 
+// What a line and a discriminator name: a node, or an edge (then `node` is the one it leaves).
+struct named_place {
+    enum position_source source; // POSITION_DISCRIMINATOR, POSITION_EDGE, or POSITION_UNKNOWN
+    uint32_t node;
+    uint32_t edge;
+};
+
 // All virtual frames of an address, innermost first.
 struct address_info {
     struct position *positions;
@@ -42,6 +51,7 @@ struct address_info {
 
 MAP_DEFINE_U64(address_map, struct address_info *);
 MAP_DEFINE_U64(scope_map, uint32_t);
+MAP_DEFINE_U64(code_map, struct machine_code *);
 MAP_DEFINE_STRING(name_set, bool);
 VEC_DEFINE(warning_vec, const char *);
 
@@ -52,7 +62,8 @@ struct decoder {
     struct model *model;
     struct evidence *evidence; // everything found is allocated in its arena
     struct address_map addresses;
-    struct scope_map functions;                  // of a scope, by its defining DIE
+    struct scope_map functions; // of a scope, by its defining DIE
+    struct code_map code;       // of physical functions, by their address in memory
     struct bitset doubtful_true, doubtful_false; // by call site: what its global byte cannot tell
     struct name_set tail_targets;                // of the program's tail calls, once it was asked
     bool knows_tail_targets, has_unknown_tail_calls;
@@ -65,6 +76,7 @@ struct stop {
     struct debug_function *physical;
     bool interrupted;
     bool memory_fault;  // stopped by its own load or store, not from outside
+    bool asynchronous;  // stopped by a signal from outside, for sure
     bool trapped;       // stopped by an invalid instruction: __builtin_trap
     bool sets_jumps;    // some function of the physical frame calls setjmp
     const char *callee; // what the frame waits for, or NULL
@@ -77,6 +89,8 @@ struct stop {
 const struct address_info *decode_address(struct decoder *decoder, struct module *module,
                                           uint64_t address, bool exact);
 struct evidence_nodes decode_nodes(struct decoder *decoder, const uint32_t *nodes, uint32_t count);
+struct named_place decode_named(const struct decoder *decoder, struct function_id function,
+                                uint32_t line, uint32_t discriminator);
 // The model's function of a scope, MODEL_NONE when it has none.
 uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope *scope);
 
@@ -90,12 +104,50 @@ bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
 // ---- decode_record.c
 
 // Reads the record of one virtual frame, narrows its candidates and fills in its paths.
-// `is_outer`: another virtual frame of the same physical one is inside it.
-void decode_record(struct decoder *decoder, const struct stop *stop,
+// `is_outer`: another virtual frame of the same physical one is inside it, by the line table. True:
+// but that one has returned, its instruction was moved.
+bool decode_record(struct decoder *decoder, const struct stop *stop,
                    const struct position *position, bool is_outer, struct evidence_frame *frame);
 
 // Is this site the call that the frame waits for, by the callee's name?
 bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site);
+
+// ---- decode_machine.c
+
+#define BETWEEN_FLANKED   2u
+#define BETWEEN_OVERTAKEN 3u // it lies behind the node that the row names, and has been begun
+
+/*
+ * The nodes of a virtual frame of optimised code between the last landmark that control has passed
+ * and the next one that it comes to: control stands at one of them. A byte a node, to be freed: not
+ * 0, and BETWEEN_FLANKED for the one whose instructions stand right before and behind the program
+ * counter. NULL where nothing is proved. `sum`: the address of its running sum, 0 when it keeps
+ * none or it is not known.
+ */
+uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
+                        const struct position *position, uint64_t sum);
+
+// What the machine code around the program counter says of a frame.
+enum machine_says {
+    MACHINE_SAYS_NOTHING,
+    MACHINE_AGREES,   // with what the row names, if anything
+    MACHINE_CORRECTS, // the instruction was moved: control stands elsewhere
+};
+
+/*
+ * Settles the candidates of an interrupted frame of optimised code, but for a memory fault or a
+ * trap: what the row names is believed where the machine code allows it, else control stands where
+ * the machine code says. The node of the instruction itself stays a candidate, since perhaps it is
+ * what stopped the program. `sum`: the address of the frame's running sum, 0 when it keeps none.
+ */
+enum machine_says decode_machine(struct decoder *decoder, const struct stop *stop,
+                                 const struct position *position, bool is_outer, uint64_t sum,
+                                 uint64_t sum_value, struct evidence_frame *frame);
+
+// ---- landmark.c
+
+// Frees what was kept of functions' code.
+void decode_forget_code(struct decoder *decoder);
 
 // ---- decode_calls.c
 

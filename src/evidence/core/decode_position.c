@@ -114,32 +114,42 @@ static void position_line(struct decoder *decoder, struct position *position, ui
         position_unknown(decoder, position);
 }
 
+struct named_place decode_named(const struct decoder *decoder, struct function_id id, uint32_t line,
+                                uint32_t discriminator)
+{
+    const struct model_function *function = model_function(decoder->model, id);
+    const uint32_t *start = decoder->model->successor_start + function->first_node;
+    uint32_t count = function->node_count, edges = start[count] - start[0];
+    uint32_t number = discriminator - 1;
+
+    if (!discriminator || (uint64_t)number >= (uint64_t)count + edges)
+        return (struct named_place){.source = POSITION_UNKNOWN};
+    if (number < count) {
+        bool has_line =
+            node_has_line(decoder->model, model_node_at(decoder->model, id, number), line);
+
+        return (struct named_place){has_line ? POSITION_DISCRIMINATOR : POSITION_UNKNOWN, number,
+                                    0};
+    }
+    uint32_t edge = number - count, node = 0;
+    while (start[node + 1] - start[0] <= edge)
+        node++;
+    return (struct named_place){POSITION_EDGE, node, edge};
+}
+
 // What (line, discriminator) of a row or of an inlined call says.
 static void position_told(struct decoder *decoder, struct position *position, uint32_t line,
                           uint32_t discriminator, bool calls_only)
 {
-    const struct model_function *function = model_function(decoder->model, position->function);
-    uint32_t edges = decoder->model->successor_start[function->first_node + function->node_count] -
-                     decoder->model->successor_start[function->first_node];
-    uint32_t number = discriminator - 1;
+    struct named_place named = decode_named(decoder, position->function, line, discriminator);
 
-    if (discriminator && number < function->node_count &&
-        node_has_line(decoder->model, model_node_at(decoder->model, position->function, number),
-                      line)) {
-        position->source = POSITION_DISCRIMINATOR;
-        position->nodes = decode_nodes(decoder, &number, 1);
-    } else if (discriminator && number >= function->node_count &&
-               number - function->node_count < edges) {
-        uint32_t edge = number - function->node_count, node = 0;
-        const uint32_t *start = decoder->model->successor_start + function->first_node;
-
-        while (start[node + 1] - start[0] <= edge)
-            node++;
-        position->source = POSITION_EDGE;
-        position->edge = edge;
-        position->nodes = decode_nodes(decoder, &node, 1);
-    } else
+    if (named.source == POSITION_UNKNOWN) {
         position_line(decoder, position, line, calls_only);
+        return;
+    }
+    position->source = named.source;
+    position->edge = named.edge;
+    position->nodes = decode_nodes(decoder, &named.node, 1);
 }
 
 // Before the first row that ends the prologue no node has begun.

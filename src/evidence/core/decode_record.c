@@ -273,6 +273,22 @@ static void widen_by_sum(struct decoder *decoder, const struct position *positio
     free(nodes);
 }
 
+// Where the running sum of a record that may be trusted is; 0 when nothing keeps one there.
+static uint64_t sum_address(const struct decoder *decoder, const struct stop *stop,
+                            const struct position *position, const struct record *record,
+                            const struct evidence_frame *frame)
+{
+    struct debug_location location;
+
+    if (frame->record != EVIDENCE_RECORD_VALID || !record->shape.has_sum)
+        return 0;
+    debug_variable_locate(debug_scope_variable(position->scope, LAYOUT_FRAME_VARIABLE),
+                          decoder->modules, stop->unwound, &location);
+    if (location.count != 1 || location.pieces[0].kind != DEBUG_PIECE_MEMORY)
+        return 0;
+    return location.pieces[0].address + record->layout.sum;
+}
+
 // The finished paths. False: a ring entry is no path.
 static bool ring_paths(struct decoder *decoder, const struct stop *stop,
                        const struct path_numbering *numbers, const struct record *record,
@@ -450,8 +466,9 @@ static void forget_paths(struct evidence_frame *frame)
     frame->partial = (struct evidence_path){0};
 }
 
+// `settled`: the candidates are not to be changed.
 static void decode_paths(struct decoder *decoder, const struct stop *stop,
-                         const struct position *position, const struct record *record,
+                         const struct position *position, const struct record *record, bool settled,
                          struct evidence_frame *frame)
 {
     const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
@@ -467,10 +484,11 @@ static void decode_paths(struct decoder *decoder, const struct stop *stop,
         ok = partial_of_node(decoder, numbers, record->sum, frame);
     } else if (!optimized && position->source == POSITION_DISCRIMINATOR)
         ok = partial_of_node(decoder, numbers, record->sum, frame);
-    else if (position->source == POSITION_UNKNOWN)
+    else if (position->source == POSITION_UNKNOWN && !settled)
         narrow_by_sum(decoder, numbers, record, frame);
     if (stop->interrupted && optimized && position->source != POSITION_EDGE) {
-        widen_by_sum(decoder, position, numbers, record, frame);
+        if (!settled)
+            widen_by_sum(decoder, position, numbers, record, frame);
         partial_of_places(decoder, stop, position, numbers, record, frame);
     }
     if (!ok) {
@@ -497,17 +515,21 @@ static void single_path(struct decoder *decoder, const struct stop *stop,
         frame->paths_from_entry = frame->partial_exact;
 }
 
-void decode_record(struct decoder *decoder, const struct stop *stop,
+bool decode_record(struct decoder *decoder, const struct stop *stop,
                    const struct position *position, bool is_outer, struct evidence_frame *frame)
 {
     struct record record = {0};
     const uint8_t *bytes = NULL;
+    bool readable = read_record(decoder, stop, position, &record, frame);
+    uint64_t sum = sum_address(decoder, stop, position, &record, frame);
+    enum machine_says says =
+        decode_machine(decoder, stop, position, is_outer, sum, record.sum, frame);
 
-    if (read_record(decoder, stop, position, &record, frame)) {
+    if (readable) {
         if (!stop->interrupted)
             narrow_by_pending(decoder, stop, position, is_outer, &record, frame);
         if (frame->record == EVIDENCE_RECORD_VALID && record.shape.has_sum)
-            decode_paths(decoder, stop, position, &record, frame);
+            decode_paths(decoder, stop, position, &record, says != MACHINE_SAYS_NOTHING, frame);
         if (frame->record != EVIDENCE_RECORD_CORRUPT &&
             !call_bytes(decoder, position, &record, frame, &bytes))
             problem(decoder, frame, EVIDENCE_RECORD_CORRUPT, "its call bytes are neither 0 nor 1");
@@ -516,8 +538,11 @@ void decode_record(struct decoder *decoder, const struct stop *stop,
             forget_paths(frame);
             frame->candidates = position->nodes;
             frame->candidates_from = "address";
+            says = decode_machine(decoder, stop, position, is_outer, 0, 0, frame);
         }
     }
     single_path(decoder, stop, position, frame);
-    decode_calls(decoder, stop, position, is_outer, bytes, frame);
+    bool left = is_outer && stop->asynchronous && says == MACHINE_CORRECTS;
+    decode_calls(decoder, stop, position, is_outer && !left, bytes, frame);
+    return left;
 }

@@ -208,6 +208,21 @@ static size_t modules_read_zeros(const struct core *core, const struct module_lo
     return part;
 }
 
+/* Of a file alone, at bias 0: what no process can have changed. */
+static size_t modules_read_alone(const struct modules *set, uint64_t address, unsigned char *buffer,
+                                 size_t size)
+{
+    const struct module *module = modules_find(set, address);
+    const struct module_load *load = module ? module_load_of(module, address) : NULL;
+    if (!load || load->is_writable || module->has_text_relocations || address < load->start ||
+        address >= load->file_end)
+        return 0;
+    uint64_t left = load->file_end - address;
+    size_t part = left < size ? (size_t)left : size;
+    memcpy(buffer, module->file + load->offset + (address - load->start), part);
+    return part;
+}
+
 /* What the core lacks at address, from the file; how many bytes, 0 when that is not sound. */
 static size_t modules_read_file(const struct modules *set, uint64_t address, unsigned char *buffer,
                                 size_t size)
@@ -246,6 +261,8 @@ size_t modules_read(const struct modules *modules, uint64_t address, void *buffe
         size_t got = 0;
         if (modules->core)
             got = core_read(modules->core, address + done, bytes + done, size - done);
+        else
+            got = modules_read_alone(modules, address + done, bytes + done, size - done);
         if (got == 0)
             got = modules_read_file(modules, address + done, bytes + done, size - done);
         if (got == 0 || address + done + got < address)

@@ -89,7 +89,7 @@ const struct module_info *module_info(const struct module *module);
 
 /*
  * The same for a file without any core: an executable or a library at bias 0. The module is in a
- * set of its own: modules_at(*ret, 0). Memory cannot be read.
+ * set of its own: modules_at(*ret, 0). Of its memory what is not writable can be read.
  */
 struct error *modules_open_file(const char *path, const char *const *directories,
                                 struct modules **ret);

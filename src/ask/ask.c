@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ask/ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/case.h"
+#include "ask/exact.h"
+#include "ask/query.h"
+#include "ask/witness.h"
+#include "common/alloc.h"
+#include "common/budget.h"
+#include "solve/vpa.h"
+
+// Nodes that have to be visited, at most, as parts of one automaton.
+#define RAN_MOST    12u
+#define STATES_MOST 6000000u
+
+struct ask_session {
+    struct ask_case *ask;
+    struct bitset all; // every fact
+    // What every run executes, whatever else is asked: by vpa, once.
+    bool has_certain;
+    struct bitset certain;
+};
+
+struct ask_session *ask_session_create(struct ask_case *ask)
+{
+    struct ask_session *session = xcalloc(1, sizeof(*session));
+
+    session->ask = ask;
+    bitset_init_copy(&session->all, &ask->enabled);
+    bitset_init(&session->certain, ask->flow->node_count);
+    return session;
+}
+
+void ask_session_destroy(struct ask_session *session)
+{
+    if (!session)
+        return;
+    bitset_deinit(&session->all);
+    bitset_deinit(&session->certain);
+    free(session);
+}
+
+const char *ask_verdict_name(enum ask_verdict verdict)
+{
+    static const char *const names[] = {"possible", "impossible", "undecided"};
+
+    return names[verdict];
+}
+
+// ---- One question, of the facts that are enabled
+
+static void find_certain(struct ask_session *session, struct budget *budget)
+{
+    const struct ask_thread *thread = &session->ask->threads[0];
+    struct vpa_problem problem = {.flow = session->ask->flow,
+                                  .views = thread->views.data,
+                                  .view_count = (uint32_t)thread->views.length,
+                                  .closed = &session->ask->closed};
+    struct vpa_coverage coverage;
+
+    if (session->has_certain)
+        return;
+    vpa_cover(&problem, budget, &coverage);
+    if (coverage.possible && coverage.complete) {
+        bitset_copy(&session->certain, &coverage.must);
+        session->has_certain = true;
+    }
+    vpa_coverage_deinit(&coverage);
+}
+
+// The nodes that ran according to the facts and are not in the run, at most `most` of them.
+static uint32_t missing_ran(const struct ask_case *ask, const struct run *run, uint32_t *ret,
+                            uint32_t most)
+{
+    struct bitset seen;
+    uint32_t count = 0;
+
+    bitset_init(&seen, ask->flow->node_count);
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->events[i].letter == RUN_STEP)
+            bitset_set(&seen, run->events[i].node);
+    for (size_t i = 0; ask->is_single && i < ask->ran.length; i++)
+        if (!bitset_test_and_set(&seen, ask->ran.data[i])) {
+            if (count < most)
+                ret[count] = ask->ran.data[i];
+            count++;
+        }
+    bitset_deinit(&seen);
+    return count;
+}
+
+// Solves with what `settings` takes in. ASK_UNDECIDED: too large.
+static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver solver,
+                                   const struct exact_settings *settings, struct ask_result *ret)
+{
+    struct exact exact;
+    enum ask_verdict verdict = ASK_UNDECIDED;
+
+    exact_init(&exact, ask, &ask->threads[0], solver, settings);
+    ret->states = product_state_count(exact.product);
+    ret->dropped = exact.dropped;
+    if (product_is_possible(exact.product)) {
+        verdict = ASK_POSSIBLE;
+        run_deinit(&ret->witness);
+        ret->has_witness = product_shortest(exact.product, settings->budget, &ret->witness);
+    } else if (product_is_complete(exact.product))
+        verdict = ASK_IMPOSSIBLE;
+    if (exact.dropped_stack)
+        ret->note = "the stack is too deep for a finite automaton and was left aside";
+    exact_deinit(&exact);
+    return verdict;
+}
+
+// Where too many nodes have to be visited: those that the shortest run misses are added, until it
+// misses none.
+static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_solver solver,
+                                           struct exact_settings *settings, struct ask_result *ret)
+{
+    uint32_t also[RAN_MOST];
+
+    settings->without_ran = true;
+    settings->also_ran = also;
+    for (;;) {
+        enum ask_verdict verdict = solve_once(ask, solver, settings, ret);
+        uint32_t missing, room = RAN_MOST - settings->also_ran_count;
+
+        if (verdict != ASK_POSSIBLE || !ret->has_witness)
+            return verdict == ASK_POSSIBLE ? ASK_UNDECIDED : verdict;
+        missing = missing_ran(ask, &ret->witness, also + settings->also_ran_count, room);
+        ret->dropped = missing;
+        if (missing == 0)
+            return ASK_POSSIBLE;
+        if (missing > room)
+            return ASK_UNDECIDED;
+        settings->also_ran_count += missing;
+    }
+}
+
+static enum ask_verdict solve_product(struct ask_session *session, struct automaton *query,
+                                      enum ask_solver solver, struct budget *budget,
+                                      struct ask_result *ret)
+{
+    struct exact_settings settings = {
+        .query = query, .ran_most = RAN_MOST, .state_limit = STATES_MOST, .budget = budget};
+
+    ret->solver = solver;
+    ret->context_insensitive = solver != ASK_SOLVER_VPA;
+    if (solver == ASK_SOLVER_VPA && session->has_certain)
+        settings.certain = &session->certain;
+    enum ask_verdict verdict = solve_once(session->ask, solver, &settings, ret);
+    if (verdict == ASK_IMPOSSIBLE || !ret->dropped)
+        return verdict;
+    return solve_step_by_step(session->ask, solver, &settings, ret);
+}
+
+static enum ask_verdict solve_utl(const struct ask_session *session, const struct query *query,
+                                  struct ask_result *ret)
+{
+    const struct ask_case *ask = session->ask;
+    const struct ask_thread *thread = &ask->threads[0];
+    const struct query_utl *utl = query ? query_as_utl(query) : NULL;
+    struct bitset closed;
+    struct ask_trace_vec traces = VEC_INIT;
+
+    ret->solver = ASK_SOLVER_UTL;
+    ret->context_insensitive = true;
+    bitset_init_copy(&closed, &ask->closed);
+    struct utl_problem problem = {.flow = ask->flow,
+                                  .closed = &closed,
+                                  .start = thread->start,
+                                  .links = thread->links.data,
+                                  .link_count = (uint32_t)thread->links.length};
+    struct ask_id_vec ends = VEC_INIT;
+    for (uint32_t i = 0; utl && i < utl->removed.count; i++)
+        bitset_set(&closed, utl->removed.data[i]);
+    for (size_t i = 0; i < thread->ends.length; i++)
+        if (!utl || !id_set_has(utl->removed, thread->ends.data[i]))
+            ask_id_vec_push(&ends, thread->ends.data[i]);
+    for (size_t i = 0; ask->is_single && i < ask->ran.length; i++)
+        ask_trace_vec_push(&traces, (struct utl_trace){&ask->ran.data[i], 1});
+    for (size_t i = 0; ask->is_single && i < ask->traces.length; i++)
+        ask_trace_vec_push(&traces, ask->traces.data[i]);
+    for (uint32_t i = 0; utl && i < utl->sequence_count; i++) {
+        const uint32_t *nodes = utl->sequences[i].data;
+        // handlers may come between any two nodes: each by itself then
+        uint32_t length = ask->flow->signals == FLOW_NONE ? utl->sequences[i].count : 1;
+
+        for (uint32_t k = 0; k < utl->sequences[i].count; k += length)
+            ask_trace_vec_push(&traces, (struct utl_trace){nodes + k, length});
+    }
+    problem.ends = ends.data;
+    problem.end_count = (uint32_t)ends.length;
+    problem.traces = traces.data;
+    problem.trace_count = (uint32_t)traces.length;
+    bool possible = (ends.length || !thread->ends.length) && utl_possible(&problem);
+    if (possible && utl && !utl->is_exact)
+        ret->note = utl->lost;
+    ask_id_vec_deinit(&ends);
+    ask_trace_vec_deinit(&traces);
+    bitset_deinit(&closed);
+    return possible ? ASK_POSSIBLE : ASK_IMPOSSIBLE;
+}
+
+static enum ask_verdict solve(struct ask_session *session, const struct query *query,
+                              enum ask_solver solver, struct budget *budget, struct ask_result *ret)
+{
+    struct automaton *automaton;
+    enum ask_verdict verdict;
+
+    if (session->ask->threads[0].is_impossible) {
+        ret->solver = solver == ASK_SOLVER_AUTO ? ASK_SOLVER_VPA : solver;
+        return ASK_IMPOSSIBLE;
+    }
+    if (solver == ASK_SOLVER_UTL)
+        return solve_utl(session, query, ret);
+    bool vpa = solver != ASK_SOLVER_FSA;
+    automaton = query ? query_automaton(query, vpa ? QUERY_EXACT : QUERY_REGULAR) : NULL;
+    verdict = solve_product(session, automaton, vpa ? ASK_SOLVER_VPA : ASK_SOLVER_FSA, budget, ret);
+    automaton_destroy(automaton);
+    if (!vpa && query && verdict == ASK_POSSIBLE)
+        ret->note = query_lost_by_fsa(query);
+    // what no run does that may return anywhere, none does
+    if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED &&
+        solve_utl(session, query, ret) == ASK_IMPOSSIBLE)
+        return ASK_IMPOSSIBLE;
+    if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED)
+        ret->solver = ASK_SOLVER_VPA;
+    return verdict;
+}
+
+// ---- Why not
+
+// Is it impossible with these facts alone?
+static bool rules_out(struct ask_session *session, const struct query *query,
+                      enum ask_solver solver, struct budget *budget, const struct bitset *facts)
+{
+    struct ask_result scratch = {0};
+    bool had_certain = session->has_certain;
+
+    ask_case_enable(session->ask, facts);
+    session->has_certain = false; // it was certain with all facts
+    enum ask_verdict verdict = solve(session, query, solver, budget, &scratch);
+    session->has_certain = had_certain;
+    ask_result_deinit(&scratch);
+    return verdict == ASK_IMPOSSIBLE;
+}
+
+struct explanation {
+    struct ask_session *session;
+    const struct query *query;
+    enum ask_solver solver;
+    struct budget *budget;
+    struct bitset kept; // what is in the reason so far, and what is tried with it
+};
+
+/*
+ * Of facts[from..to), the smallest part that rules the query out together with `kept`; the rest
+ * leaves `kept` (QuickXplain, Junker 2004). `grown`: kept has become larger since it was last tried
+ * by itself.
+ */
+static void explain_part(struct explanation *e, const uint32_t *facts, uint32_t from, uint32_t to,
+                         bool grown, struct ask_id_vec *ret)
+{
+    if (grown && rules_out(e->session, e->query, e->solver, e->budget, &e->kept))
+        return;
+    if (to - from == 1) {
+        ask_id_vec_push(ret, facts[from]);
+        return;
+    }
+    uint32_t middle = from + (to - from) / 2;
+    struct ask_id_vec second = VEC_INIT, first = VEC_INIT;
+
+    for (uint32_t i = from; i < middle; i++)
+        bitset_set(&e->kept, facts[i]);
+    explain_part(e, facts, middle, to, true, &second);
+    for (uint32_t i = from; i < middle; i++)
+        bitset_clear(&e->kept, facts[i]);
+    for (size_t i = 0; i < second.length; i++)
+        bitset_set(&e->kept, second.data[i]);
+    explain_part(e, facts, from, middle, second.length > 0, &first);
+    for (size_t i = 0; i < second.length; i++)
+        bitset_clear(&e->kept, second.data[i]);
+    ask_id_vec_append(ret, second.data, second.length);
+    ask_id_vec_append(ret, first.data, first.length);
+    ask_id_vec_deinit(&first);
+    ask_id_vec_deinit(&second);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void explain(struct ask_session *session, const struct query *query, enum ask_solver solver,
+                    struct budget *budget, struct ask_result *ret)
+{
+    struct explanation e = {session, query, solver, budget, BITSET_INIT};
+    struct ask_id_vec facts = VEC_INIT, reason = VEC_INIT;
+
+    bitset_init(&e.kept, session->all.size);
+    for (size_t f = bitset_next(&session->all, 0); f < session->all.size;
+         f = bitset_next(&session->all, f + 1))
+        ask_id_vec_push(&facts, (uint32_t)f);
+    // nothing at all may be needed: the program alone says so
+    if (facts.length)
+        explain_part(&e, facts.data, 0, (uint32_t)facts.length, true, &reason);
+    ask_case_enable(session->ask, &session->all);
+    ret->because_is_minimal = budget->state == BUDGET_LEFT;
+    if (!ret->because_is_minimal)
+        reason.length = 0;
+    if (reason.length)
+        qsort(reason.data, reason.length, sizeof(*reason.data), compare_ids);
+    ret->because_count = (uint32_t)reason.length;
+    ret->because = ask_id_vec_steal(&reason);
+    ask_id_vec_deinit(&facts);
+    bitset_deinit(&e.kept);
+}
+
+// ----
+
+static void check_witness(struct ask_session *session, struct automaton *query,
+                          struct ask_result *ret)
+{
+    if (!ret->has_witness)
+        return;
+    ret->witness_problem =
+        witness_problem(session->ask, &ret->witness, query, ret->context_insensitive);
+    if (ret->witness_problem)
+        ret->verdict = ASK_UNDECIDED;
+}
+
+static void answer(struct ask_session *session, const struct query *query, enum ask_solver solver,
+                   struct budget *budget, struct ask_result *ret)
+{
+    *ret = (struct ask_result){0};
+    if (solver != ASK_SOLVER_UTL)
+        find_certain(session, budget);
+    ret->verdict = solve(session, query, solver, budget, ret);
+    if (ret->verdict == ASK_IMPOSSIBLE)
+        explain(session, query, ret->solver, budget, ret);
+    if (ret->verdict != ASK_POSSIBLE)
+        return;
+    struct automaton *automaton =
+        query ? query_automaton(query, ret->context_insensitive ? QUERY_REGULAR : QUERY_EXACT)
+              : NULL;
+    check_witness(session, automaton, ret);
+    automaton_destroy(automaton);
+}
+
+void ask_query(struct ask_session *session, const struct query *query, enum ask_solver solver,
+               struct budget *budget, struct ask_result *ret)
+{
+    answer(session, query, solver, budget, ret);
+}
+
+void ask_consistent(struct ask_session *session, enum ask_solver solver, struct budget *budget,
+                    struct ask_result *ret)
+{
+    answer(session, NULL, solver, budget, ret);
+}
+
+void ask_result_deinit(struct ask_result *result)
+{
+    run_deinit(&result->witness);
+    free(result->because);
+    *result = (struct ask_result){0};
+}

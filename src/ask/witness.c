@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ask/witness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/case.h"
+#include "common/alloc.h"
+#include "evidence/evidence.h"
+#include "program/model.h"
+#include "solve/automaton.h"
+#include "solve/product.h"
+
+// How control can go on from where it is.
+enum arrival {
+    AT_NODE,     // the node has been reached, no call made from it
+    BEHIND_CALL, // a callee has returned
+    BEHIND_JUMP, // a callee has been left by a jump
+};
+
+struct frame {
+    uint32_t function;
+    uint32_t node; // where it is; FLOW_NONE: not begun
+    enum arrival arrival;
+};
+VEC_DEFINE(frame_vec, struct frame);
+
+struct replay {
+    const struct ask_case *ask;
+    const struct flow *flow;
+    bool flat;
+    struct frame_vec stack;
+    uint32_t *visits; // by node
+    const char *problem;
+};
+
+static bool calls(const struct flow *flow, uint32_t node, uint32_t function)
+{
+    struct flow_callees callees = flow_callees(flow, node);
+
+    for (uint32_t i = 0; i < callees.count; i++)
+        if (callees.data[i] == function)
+            return true;
+    return false;
+}
+
+// Can the function that stands there be left by a jump?
+static bool may_jump(const struct replay *replay, const struct frame *frame)
+{
+    if (frame->arrival == BEHIND_JUMP || replay->flow->node_flags[frame->node] & FLOW_JUMPS)
+        return true;
+    return bitset_test(&replay->ask->closed, frame->node) && replay->flow->signals != FLOW_NONE;
+}
+
+static void replay_step(struct replay *replay, uint32_t node)
+{
+    struct frame *frame =
+        replay->stack.length ? &replay->stack.data[replay->stack.length - 1] : NULL;
+    bool found = false;
+
+    replay->visits[node]++;
+    if (!frame) {
+        frame_vec_push(&replay->stack,
+                       (struct frame){replay->flow->node_function[node], node, AT_NODE});
+        if (replay->flow->functions[replay->ask->threads[0].start].entry != node)
+            replay->problem = "it does not begin where the thread began";
+        return;
+    }
+    if (bitset_test(&replay->ask->absent, node))
+        replay->problem = "it reaches a node that never ran";
+    if (frame->node == FLOW_NONE) {
+        if (replay->flow->functions[frame->function].entry != node)
+            replay->problem = "a function is not entered at its entry";
+        frame->node = node;
+        return;
+    }
+    if (bitset_test(&replay->ask->closed, frame->node))
+        replay->problem = "it passes a call that was never made";
+    uint32_t wanted = frame->arrival == AT_NODE       ? FLOW_PAST
+                      : frame->arrival == BEHIND_CALL ? FLOW_BEHIND
+                                                      : FLOW_LANDS;
+    struct flow_edges next = flow_edges(replay->flow, frame->node);
+    for (uint32_t k = 0; k < next.count; k++)
+        found |= next.data[k].target == node && next.data[k].flags & wanted;
+    if (!found)
+        replay->problem = "a step is no edge of the program";
+    frame->node = node;
+    frame->arrival = AT_NODE;
+}
+
+static void replay_call(struct replay *replay, const struct run_event *event)
+{
+    const struct frame *frame = &replay->stack.data[replay->stack.length - 1];
+
+    if (!replay->stack.length || frame->node != event->node || frame->arrival != AT_NODE)
+        replay->problem = "a call is made where control is not";
+    frame_vec_push(&replay->stack, (struct frame){event->function, FLOW_NONE, AT_NODE});
+}
+
+static void replay_leave(struct replay *replay, const struct run_event *event)
+{
+    if (replay->stack.length < 2) {
+        replay->problem = "more is left than was called";
+        return;
+    }
+    struct frame inner = replay->stack.data[--replay->stack.length];
+    struct frame *outer = &replay->stack.data[replay->stack.length - 1];
+    bool returns = inner.node != FLOW_NONE && inner.arrival == AT_NODE &&
+                   replay->flow->node_flags[inner.node] & FLOW_RETURNS;
+
+    bool handler = event->function == replay->flow->signals;
+    if (inner.function != event->function || outer->node != event->node ||
+        (!handler && !calls(replay->flow, event->node, event->function)))
+        replay->problem = "a return does not go back to its call";
+    // which of the two it was shows in the step behind it; both are tried there
+    if (returns && !bitset_test(&replay->ask->closed, inner.node))
+        outer->arrival = handler ? AT_NODE : BEHIND_CALL;
+    else if (inner.node != FLOW_NONE && may_jump(replay, &inner))
+        outer->arrival = BEHIND_JUMP;
+    else
+        replay->problem = "a function is left where it does not end";
+}
+
+// Views from..to-1, none of them a gap, against the stack at `at`.
+static bool segment_fits(const struct replay *replay, size_t from, size_t to, size_t at)
+{
+    const struct ask_thread *thread = &replay->ask->threads[0];
+
+    if (at + (to - from) > replay->stack.length)
+        return false;
+    for (size_t v = from; v < to; v++) {
+        const struct view *view = thread->views.data[v];
+        const struct frame *frame = &replay->stack.data[at + (v - from)];
+        bool fits = false;
+
+        for (uint32_t i = 0; i < view->end_count; i++)
+            fits |= view->node[view->end[i]] == frame->node;
+        if (!fits || frame->function != view->function)
+            return false;
+    }
+    return true;
+}
+
+// The stack that was found: stretches of frames with gaps between them. The first stands at the
+// beginning, the last at the end, each of the others as far out as it fits.
+static void check_stack(struct replay *replay)
+{
+    const struct ask_view_vec *views = &replay->ask->threads[0].views;
+    size_t at = 0, from = 0;
+
+    replay->problem = "it does not end with the stack that was found";
+    if (!replay->stack.length || replay->stack.data[replay->stack.length - 1].arrival != AT_NODE)
+        return;
+    for (size_t to = 0; to <= views->length; to++) {
+        bool last = to == views->length;
+
+        if (!last && views->data[to]->function != FLOW_NONE)
+            continue;
+        size_t count = to - from;
+        if (last && from > 0) { // behind a gap
+            if (replay->stack.length < at + count)
+                return;
+            at = replay->stack.length - count;
+        }
+        while (from > 0 && !last && at + count <= replay->stack.length &&
+               !segment_fits(replay, from, to, at))
+            at++;
+        if (!segment_fits(replay, from, to, at))
+            return;
+        at += count;
+        from = to + 1;
+    }
+    if (at == replay->stack.length)
+        replay->problem = NULL;
+}
+
+static void check_facts(struct replay *replay)
+{
+    const struct ask_case *ask = replay->ask;
+
+    for (size_t i = 0; ask->is_single && i < ask->ran.length; i++)
+        if (!replay->visits[ask->ran.data[i]])
+            replay->problem = "it misses something that ran";
+}
+
+// The word of the run, letter by letter, with a stack of symbols of its own.
+static bool automaton_takes(struct automaton *automaton, const struct run *run, bool flat)
+{
+    uint32_t *symbols = xmalloc_array(run->count + 1u, sizeof(*symbols)), depth = 0;
+    uint32_t state = automaton->initial;
+
+    for (uint32_t i = 0; state != AUTOMATON_DEAD && i < run->count; i++) {
+        const struct run_event *event = &run->events[i];
+
+        if (event->letter == RUN_STEP)
+            state = automaton->step(automaton, state, event->node);
+        else if (event->letter == RUN_CALL)
+            state =
+                automaton->call(automaton, state, event->node, event->function, &symbols[depth++]);
+        else if (!flat && depth)
+            state =
+                automaton->leave(automaton, state, symbols[--depth], event->node, event->function);
+    }
+    bool takes = state != AUTOMATON_DEAD && automaton->accepts(automaton, state);
+    free(symbols);
+    return takes;
+}
+
+// ---- Without contexts
+
+// May control come from node to next, when it returns to any call?
+static bool flat_leads(const struct flow *flow, uint32_t node, uint32_t next)
+{
+    if (flow->signals != FLOW_NONE)
+        return true; // a handler may come anywhere, and return anywhere
+    struct flow_edges edges = flow_edges(flow, node);
+    uint32_t function = flow->node_function[node];
+    bool returns = flow->node_flags[node] & FLOW_RETURNS;
+
+    for (uint32_t k = 0; k < edges.count; k++)
+        if (edges.data[k].target == next && edges.data[k].flags & FLOW_PAST)
+            return true;
+    // a jump may leave any number of functions: where it lands is looked at, not on whose way
+    for (uint32_t n = 0; n < flow->node_count; n++) {
+        edges = flow_edges(flow, n);
+        for (uint32_t k = 0; k < edges.count; k++)
+            if (edges.data[k].target == next &&
+                ((returns && edges.data[k].flags & FLOW_BEHIND && calls(flow, n, function)) ||
+                 edges.data[k].flags & FLOW_LANDS))
+                return true;
+    }
+    return false;
+}
+
+static bool link_fits(const struct utl_link *link, uint32_t node, uint32_t function)
+{
+    if (link->function != FLOW_NONE && link->function != function)
+        return false;
+    for (uint32_t i = 0; i < link->count; i++)
+        if (link->nodes[i] == node)
+            return true;
+    return link->count == 0;
+}
+
+static const char *flat_problem(const struct ask_case *ask, const struct run *run)
+{
+    const struct ask_thread *thread = &ask->threads[0];
+    uint32_t node = FLOW_NONE, called = FLOW_NONE;
+    size_t link = 0;
+    bool ends = !thread->ends.length;
+
+    for (uint32_t i = 0; i < run->count; i++) {
+        const struct run_event *event = &run->events[i];
+
+        if (event->letter == RUN_CALL) {
+            if (event->node != node ||
+                (event->function != ask->flow->signals && !calls(ask->flow, node, event->function)))
+                return "a call is made where it cannot be";
+            called = event->function;
+            while (link < thread->links.length &&
+                   link_fits(&thread->links.data[link], node, called)) {
+                link++;
+                // behind a gap the next link may be the same call
+                if (thread->links.data[link - 1].function != FLOW_NONE)
+                    break;
+            }
+            continue;
+        }
+        if (node != FLOW_NONE && bitset_test(&ask->closed, node) && !ask->flow->has_jumps)
+            return "it passes a call that was never made";
+        if (called != FLOW_NONE ? ask->flow->functions[called].entry != event->node
+                                : node != FLOW_NONE && !flat_leads(ask->flow, node, event->node))
+            return "a step is no edge of the program";
+        node = event->node;
+        called = FLOW_NONE;
+    }
+    for (size_t i = 0; i < thread->ends.length; i++)
+        ends |= thread->ends.data[i] == node;
+    // a gap at the end may be empty
+    if (link + 1 == thread->links.length && thread->links.data[link].function == FLOW_NONE)
+        link++;
+    if ((link < thread->links.length && !thread->is_doubtful) || !ends)
+        return "it does not end with the stack that was found";
+    return NULL;
+}
+
+const char *witness_problem(const struct ask_case *ask, const struct run *run,
+                            struct automaton *query, bool flat)
+{
+    struct replay replay = {.ask = ask, .flow = ask->flow, .flat = flat};
+
+    replay.visits = xcalloc(ask->flow->node_count + 1u, sizeof(uint32_t));
+    for (uint32_t i = 0; !flat && !replay.problem && i < run->count; i++) {
+        const struct run_event *event = &run->events[i];
+
+        if (event->letter == RUN_STEP)
+            replay_step(&replay, event->node);
+        else if (event->letter == RUN_CALL)
+            replay_call(&replay, event);
+        else
+            replay_leave(&replay, event);
+    }
+    if (flat)
+        replay.problem = flat_problem(ask, run);
+    else if (!replay.problem)
+        check_stack(&replay);
+    if (!flat && !replay.problem)
+        check_facts(&replay);
+    for (size_t i = 0; !replay.problem && ask->is_single && i < ask->automata.length; i++)
+        if (!automaton_takes(ask->automata.data[i], run, flat))
+            replay.problem = "it does not fit an observation";
+    const struct ask_automaton_vec *given = flat ? &ask->given_flat : &ask->given;
+    for (size_t i = 0; !replay.problem && i < given->length; i++)
+        if (!automaton_takes(given->data[i], run, flat))
+            replay.problem = "it does not fit what was given";
+    if (!replay.problem && query && !automaton_takes(query, run, flat))
+        replay.problem = "it does not fit the query";
+    frame_vec_deinit(&replay.stack);
+    free(replay.visits);
+    return replay.problem;
+}

@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where control stands in optimised code, from the machine code around the program counter.
+ *
+ * Going back from the program counter to the landmarks (landmark.h) that control may have passed
+ * last, and on to those that it may come to next, gives two sets of nodes of the source's graph.
+ * Control stands on a path from the one to the other. Between two landmarks no sum is stored, so no
+ * edge that has to store it is on that path; unless a store may have been overlooked (`loud`). A
+ * store of the sum whose row was lost is a landmark of every edge that stores. Anything else whose
+ * row was lost is none: the search goes past it, and the result is wider.
+ */
+#include "evidence/core/landmark.h"
+
+#include "common/alloc.h"
+#include "common/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+VEC_DEFINE(index_stack, uint32_t);
+
+struct search {
+    struct machine_view view;
+    uint32_t count;   // nodes of the function
+    uint8_t *from;    // by node: control may come from its beginning
+    uint8_t *ended;   // by node: or from its end
+    uint8_t *to;      // by node: control may go to a landmark in it
+    bool loud;        // a sum may be stored between the landmarks by an edge that is not known
+    uint8_t *visited; // by instruction
+    struct index_stack stack;
+};
+
+static struct node_list successors_of(const struct search *search, uint32_t node)
+{
+    return model_successors(
+        search->view.decoder->model,
+        model_node_at(search->view.decoder->model, search->view.position->function, node));
+}
+
+static uint32_t index_of(const struct search *search, struct node_id node)
+{
+    return node.value -
+           model_function(search->view.decoder->model, search->view.position->function)->first_node;
+}
+
+static bool is_on_stack(const struct machine_insn *insn)
+{
+    return insn->store_base != MACHINE_BASE_OTHER;
+}
+
+static bool has_branch(const struct search *search, uint32_t node)
+{
+    struct node_list next = successors_of(search, node);
+
+    for (uint32_t k = 1; k < next.count; k++)
+        if (next.data[k].value != next.data[0].value)
+            return true;
+    return false;
+}
+
+static uint32_t edge_target(const struct search *search, struct named_place edge)
+{
+    const struct model *model = search->view.decoder->model;
+    uint32_t first = model_function(model, search->view.position->function)->first_node;
+    uint32_t offset = model->successor_start[first] + edge.edge;
+
+    return index_of(
+        search,
+        successors_of(search, edge.node).data[offset - model->successor_start[first + edge.node]]);
+}
+
+// Before a call that returns twice the sum is stored as well.
+static bool returns_twice(const struct search *search, uint32_t node)
+{
+    struct model *model = search->view.decoder->model;
+
+    return model_node(model, model_node_at(model, search->view.position->function, node))->flags &
+           NODE_RETURNS_TWICE;
+}
+
+// The update of an edge was passed: control is at its target.
+static void passed_edge(struct search *search, struct named_place edge)
+{
+    search->from[edge_target(search, edge)] = 1;
+    search->from[edge.node] |= returns_twice(search, edge.node);
+}
+
+// The update of an edge comes next: control is at its source; where several edges share the code,
+// at one of theirs.
+static void coming_edge(struct search *search, struct named_place edge)
+{
+    uint32_t target = edge_target(search, edge);
+
+    search->to[edge.node] = 1;
+    for (uint32_t n = 0; n < search->count; n++) {
+        struct node_list next = successors_of(search, n);
+        const uint8_t *flags = search->view.decoder->model->edge_flags +
+                               (next.data - search->view.decoder->model->successor);
+
+        for (uint32_t k = 0; k < next.count; k++)
+            if ((flags[k] & PATH_EDGE_SHARED) && index_of(search, next.data[k]) == target)
+                search->to[n] = 1;
+    }
+}
+
+// Can control go along this edge without a store of the sum?
+static bool is_silent(const struct search *search, const struct path_numbering *numbers,
+                      uint32_t edge)
+{
+    struct path_edge_action action = path_edge_action(numbers, edge);
+
+    return !search->view.sum || action.inside || (!action.cut && !action.increment);
+}
+
+// Can this store be that of the edge? A constant is where a path starts, or a sum that leads there.
+static bool may_store(const struct path_numbering *numbers, const struct machine_insn *insn,
+                      uint32_t edge, uint32_t target)
+{
+    struct path path;
+
+    if (!insn->store_is_constant)
+        return true;
+    if (path_edge_action(numbers, edge).cut)
+        return path_start(numbers, target) == insn->store_value;
+    if (!path_numbering_decode(numbers, insn->store_value, target, &path))
+        return false;
+    path_deinit(&path);
+    return true;
+}
+
+// A store whose row is lost: of any edge that stores, or the first one of the record. Marks where
+// they come from, or where they lead.
+static void any_edge(struct search *search, const struct machine_insn *insn, bool sources,
+                     uint8_t *mark)
+{
+    const struct path_numbering *numbers =
+        model_numbering(search->view.decoder->model, search->view.position->function);
+
+    for (uint32_t n = 0, e = 0; n < search->count; n++) {
+        struct node_list next = successors_of(search, n);
+
+        for (uint32_t k = 0; k < next.count; k++, e++) {
+            uint32_t target = index_of(search, next.data[k]);
+
+            if (is_silent(search, numbers, e) || !may_store(numbers, insn, e, target))
+                continue;
+            mark[sources ? n : target] = 1;
+            mark[n] |= returns_twice(search, n);
+        }
+    }
+    mark[0] = 1;
+}
+
+// A store of the sum was passed. False: where it is cannot be told.
+static bool passed_store(struct search *search, const struct machine_insn *insn)
+{
+    struct named_place named;
+    enum standing standing = machine_standing(&search->view, insn->address, &named);
+
+    if (!is_on_stack(insn))
+        return false;
+    if (standing == STANDS_OUTSIDE) // of another inlined function that shares the slot
+        search->from[0] = 1;
+    else if (standing == STANDS_IN_CALL)
+        search->from[named.node] = 1;
+    else if (standing == STANDS_INSIDE && named.source == POSITION_EDGE)
+        passed_edge(search, named);
+    else
+        any_edge(search, insn, false, search->from);
+    return true;
+}
+
+// Control came by this instruction. False: go further back.
+static bool passed(struct search *search, uint32_t at)
+{
+    const struct machine_insn *insn = &search->view.code->insns[at];
+    struct named_place named;
+    enum standing standing = machine_standing(&search->view, insn->address, &named);
+    bool told = standing == STANDS_OUTSIDE ||
+                (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
+
+    search->loud |= insn->moves_stack;
+    if (machine_stores_sum(&search->view, insn)) {
+        if (passed_store(search, insn))
+            return true;
+        search->loud = true;
+    }
+    if (insn->flow == MACHINE_NEXT || insn->flow == MACHINE_JUMP)
+        return false;
+    if (!told || !machine_is_landmark(&search->view, at)) {
+        if (insn->flow == MACHINE_CALL || insn->flow == MACHINE_BRANCH)
+            return false;
+        memset(search->from, 1, search->count);
+    } else if (standing == STANDS_OUTSIDE)
+        search->from[0] = 1;
+    else if (standing == STANDS_INSIDE &&
+             (insn->flow == MACHINE_CALL || has_branch(search, named.node)))
+        search->ended[named.node] = 1;
+    else
+        search->from[named.node] = 1;
+    return true;
+}
+
+static void mark_exits(struct search *search)
+{
+    for (uint32_t n = 0; n < search->count; n++)
+        search->to[n] |= successors_of(search, n).count == 0;
+}
+
+static bool coming_store(struct search *search, const struct machine_insn *insn)
+{
+    struct named_place named;
+    enum standing standing = machine_standing(&search->view, insn->address, &named);
+
+    if (!is_on_stack(insn))
+        return false;
+    if (standing == STANDS_IN_CALL)
+        search->to[named.node] = 1;
+    else if (standing == STANDS_INSIDE && named.source == POSITION_EDGE)
+        coming_edge(search, named);
+    else if (standing != STANDS_OUTSIDE)
+        any_edge(search, insn, true, search->to);
+    if (standing == STANDS_OUTSIDE ||
+        (standing == STANDS_UNTOLD && search->view.position->scope->parent))
+        mark_exits(search);
+    return true;
+}
+
+// Control comes to this instruction. False: go further on.
+static bool coming(struct search *search, uint32_t at)
+{
+    const struct machine_insn *insn = &search->view.code->insns[at];
+    struct named_place named;
+    enum standing standing = machine_standing(&search->view, insn->address, &named);
+    bool told = standing == STANDS_OUTSIDE ||
+                (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
+
+    search->loud |= insn->moves_stack;
+    if (machine_stores_sum(&search->view, insn)) {
+        if (coming_store(search, insn))
+            return true;
+        search->loud = true;
+    }
+    if (insn->flow == MACHINE_NEXT || insn->flow == MACHINE_JUMP)
+        return false;
+    if (!told || !machine_is_landmark(&search->view, at)) {
+        if (insn->flow == MACHINE_CALL || insn->flow == MACHINE_BRANCH)
+            return false;
+        if (insn->flow == MACHINE_LEAVE)
+            mark_exits(search);
+        else
+            memset(search->to, 1, search->count);
+    } else if (standing == STANDS_OUTSIDE)
+        mark_exits(search);
+    else
+        search->to[named.node] = 1;
+    return true;
+}
+
+static void push_once(struct search *search, uint32_t insn)
+{
+    if (!search->visited[insn])
+        index_stack_push(&search->stack, insn);
+    search->visited[insn] = 1;
+}
+
+static bool is_entry(const struct search *search, uint64_t address)
+{
+    size_t count;
+    const struct debug_scope *scopes = debug_function_scopes(search->view.stop->physical, &count);
+
+    for (uint32_t r = 0; count && r < scopes[0].range_count; r++)
+        if (scopes[0].ranges[r].start == address)
+            return true;
+    return false;
+}
+
+// All instructions right before this one. Where there are none, it is the function's beginning,
+// padding, or reached in some way that is not known.
+static void push_before(struct search *search, uint32_t i)
+{
+    const struct machine_code *code = search->view.code;
+    bool entry = is_entry(search, code->insns[i].address);
+
+    for (uint32_t p = code->before_start[i]; p < code->before_start[i + 1]; p++)
+        push_once(search, code->before[p]);
+    if (entry)
+        search->from[0] = 1;
+    bool jumped = code->has_table && machine_is_in_table(&search->view, code->insns[i].address);
+    for (uint32_t k = 0; jumped && k < code->count; k++)
+        if (code->insns[k].flow == MACHINE_TABLE)
+            push_once(search, k);
+    if (code->before_start[i] == code->before_start[i + 1] && !entry && !jumped &&
+        !code->has_indirect && !code->insns[i].is_padding)
+        memset(search->from, 1, search->count);
+}
+
+static void search_back(struct search *search, uint32_t at)
+{
+    const struct machine_code *code = search->view.code;
+
+    memset(search->visited, 0, code->count);
+    push_before(search, at);
+    // an indirect jump may lead to any instruction, also to this one
+    for (uint32_t i = 0; code->has_indirect && i < code->count; i++)
+        if (code->insns[i].flow == MACHINE_INDIRECT)
+            push_once(search, i);
+    while (search->stack.length) {
+        uint32_t i = index_stack_pop(&search->stack);
+
+        if (!passed(search, i))
+            push_before(search, i);
+    }
+}
+
+static void search_on(struct search *search, uint32_t at)
+{
+    const struct machine_code *code = search->view.code;
+
+    memset(search->visited, 0, code->count);
+    push_once(search, at);
+    while (search->stack.length) {
+        uint32_t i = index_stack_pop(&search->stack), next[2];
+
+        if (coming(search, i))
+            continue;
+        uint32_t count = machine_successors(code, i, next);
+        for (uint32_t k = 0; k < count; k++)
+            push_once(search, next[k]);
+        if (!count)
+            memset(search->to, 1, search->count);
+    }
+}
+
+// All that is reached from the nodes marked, along edges without a store, or against them.
+static void close_over(const struct search *search, uint8_t *mark, bool backwards)
+{
+    const struct path_numbering *numbers =
+        model_numbering(search->view.decoder->model, search->view.position->function);
+    bool inlined = search->view.position->scope->parent != NULL, changed = true;
+
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0, e = 0; i < search->count; i++) {
+            struct node_list next = successors_of(search, i);
+
+            for (uint32_t k = 0; k < next.count; k++, e++) {
+                uint32_t target = index_of(search, next.data[k]);
+                uint8_t *source = &mark[backwards ? target : i];
+                uint8_t *reached = &mark[backwards ? i : target];
+
+                if (*source && !*reached && (search->loud || is_silent(search, numbers, e)))
+                    *reached = changed = true;
+            }
+            // an inlined function may return and be called again
+            if (inlined && next.count == 0 && mark[backwards ? 0 : i] && !mark[backwards ? i : 0])
+                mark[backwards ? i : 0] = changed = true;
+        }
+    }
+}
+
+// `from` becomes the answer.
+static void meet(struct search *search)
+{
+    uint8_t *straight = xcalloc(search->count + 1u, 1);
+
+    for (uint32_t n = 0; n < search->count; n++) {
+        struct node_list next = successors_of(search, n);
+
+        straight[n] = search->ended[n] && (search->to[n] || search->loud);
+        for (uint32_t k = 0; search->ended[n] && k < next.count; k++)
+            search->from[index_of(search, next.data[k])] = 1;
+    }
+    close_over(search, search->from, false);
+    close_over(search, search->to, true);
+    for (uint32_t n = 0; n < search->count; n++)
+        search->from[n] = (search->from[n] && search->to[n]) || straight[n];
+    free(straight);
+}
+
+// The node of the frame's own code that an instruction's row names, or UINT32_MAX. *on: control
+// just goes by, so the next instruction may tell more.
+static uint32_t named_node(const struct search *search, const struct machine_insn *insn, bool *on)
+{
+    struct named_place named;
+    enum standing standing = machine_standing(&search->view, insn->address, &named);
+
+    *on = standing == STANDS_UNTOLD && insn->flow == MACHINE_NEXT &&
+          !machine_stores_sum(&search->view, insn);
+    return standing == STANDS_INSIDE && named.source == POSITION_DISCRIMINATOR ? named.node
+                                                                               : UINT32_MAX;
+}
+
+/*
+ * An instruction without a row of its own, such as a spill, between two of the same node, in one
+ * straight line without a landmark: as much of that node as they are. UINT32_MAX: it is not so.
+ */
+static uint32_t flanking_node(const struct search *search, uint32_t at)
+{
+    const struct machine_code *code = search->view.code;
+    uint32_t before = UINT32_MAX, behind = UINT32_MAX;
+    bool on = true;
+
+    for (uint32_t i = at; on && machine_only_follows(&search->view, i); i--) {
+        before = named_node(search, &code->insns[i - 1], &on);
+        if (code->insns[i - 1].flow != MACHINE_NEXT ||
+            machine_stores_sum(&search->view, &code->insns[i - 1]))
+            return UINT32_MAX;
+    }
+    on = true;
+    for (uint32_t i = at; on && before != UINT32_MAX && i < code->count; i++)
+        behind = named_node(search, &code->insns[i], &on);
+    return before == behind ? before : UINT32_MAX;
+}
+
+// Marks what comes behind `node` in one pass through the function: not by way of an edge that leads
+// back.
+static void mark_behind(struct search *search, uint32_t node, uint8_t *behind)
+{
+    enum { UNSEEN, OPEN, CLOSED };
+    uint32_t *path = xmalloc_array(2u * search->count + 2u, sizeof(*path)), top = 0;
+    uint8_t *state = xcalloc(search->count + 1u, 1);
+
+    // a node is closed after all that it leads to: then what it leads to forwards is known
+    path[top++] = 0;
+    path[top++] = 0;
+    state[0] = OPEN;
+    while (top) {
+        uint32_t n = path[top - 2], k = path[top - 1]++;
+        struct node_list next = successors_of(search, n);
+
+        if (k < next.count) {
+            uint32_t to = index_of(search, next.data[k]);
+
+            if (state[to] == UNSEEN) {
+                state[to] = OPEN;
+                path[top++] = to;
+                path[top++] = 0;
+            }
+            continue;
+        }
+        top -= 2;
+        state[n] = CLOSED;
+        if (n == node)
+            break;
+    }
+    // what is still open leads to the node; everything else that it reaches lies behind it
+    index_stack_push(&search->stack, node);
+    while (search->stack.length) {
+        uint32_t n = index_stack_pop(&search->stack);
+        struct node_list next = successors_of(search, n);
+
+        for (uint32_t k = 0; k < next.count; k++) {
+            uint32_t to = index_of(search, next.data[k]);
+
+            if (state[to] == OPEN || to == node || behind[to])
+                continue;
+            behind[to] = 1;
+            index_stack_push(&search->stack, to);
+        }
+    }
+    free(path);
+    free(state);
+}
+
+/*
+ * The row names a node, but right before it, in one straight line, an instruction of a node that
+ * comes later in the source was executed: the named one was sunk, and control has come as far as
+ * the other.
+ */
+static void mark_overtaken(struct search *search, uint32_t at, uint32_t node)
+{
+    const struct machine_code *code = search->view.code;
+    uint8_t *behind = xcalloc(search->count + 1u, 1);
+
+    mark_behind(search, node, behind);
+    for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
+        const struct machine_insn *insn = &code->insns[i - 1];
+        struct named_place named;
+        enum standing standing = machine_standing(&search->view, insn->address, &named);
+
+        if (insn->flow != MACHINE_NEXT || machine_stores_sum(&search->view, insn))
+            break;
+        if (standing == STANDS_INSIDE && named.source == POSITION_DISCRIMINATOR &&
+            behind[named.node] && search->from[named.node])
+            search->from[named.node] = BETWEEN_OVERTAKEN;
+    }
+    free(behind);
+}
+
+uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
+                        const struct position *position, uint64_t sum)
+{
+    struct search search = {
+        .view = {.decoder = decoder, .stop = stop, .position = position, .sum = sum},
+        .stack = VEC_INIT};
+    uint32_t at = MACHINE_NONE;
+
+    if (stop->physical && stop->unwound->module)
+        error_destroy(debug_info_open(stop->unwound->module, &search.view.info));
+    search.view.code = search.view.info ? machine_code_of(decoder, stop->physical) : NULL;
+    if (search.view.code)
+        at = machine_find(search.view.code, stop->unwound->pc);
+    if (at == MACHINE_NONE)
+        return NULL;
+    search.count = model_function(decoder->model, position->function)->node_count;
+    search.from = xcalloc(search.count + 1u, 1);
+    search.ended = xcalloc(search.count + 1u, 1);
+    search.to = xcalloc(search.count + 1u, 1);
+    search.visited = xcalloc(search.view.code->count + 1u, 1);
+    search_back(&search, at);
+    search_on(&search, at);
+    meet(&search);
+    uint32_t flanking = flanking_node(&search, at);
+    if (flanking != UINT32_MAX && search.from[flanking])
+        search.from[flanking] = BETWEEN_FLANKED;
+    if (position->source == POSITION_DISCRIMINATOR && position->nodes.count == 1)
+        mark_overtaken(&search, at, position->nodes.nodes[0]);
+    free(search.ended);
+    free(search.to);
+    free(search.visited);
+    index_stack_deinit(&search.stack);
+    return search.from;
+}
+
+static bool sum_leads_to(const struct path_numbering *numbers, uint64_t sum, uint32_t node)
+{
+    struct path path;
+
+    if (!path_numbering_decode(numbers, sum, node, &path))
+        return false;
+    path_deinit(&path);
+    return true;
+}
+
+static bool is_among(struct evidence_nodes set, uint32_t node)
+{
+    for (uint32_t i = 0; i < set.count; i++)
+        if (set.nodes[i] == node)
+            return true;
+    return false;
+}
+
+// Keeps of `between` the nodes that the sum allows; how many.
+static uint32_t keep_allowed(const struct path_numbering *numbers, uint32_t total, bool has_sum,
+                             uint64_t sum, uint8_t *between)
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = 0; between && n < total; n++) {
+        if (!path_reachable(numbers, n) || (has_sum && !sum_leads_to(numbers, sum, n)))
+            between[n] = 0;
+        count += between[n] != 0;
+    }
+    return count;
+}
+
+// Appends the nodes of `between` that are at least `least` there and, unless `among` is NULL, in
+// it.
+static uint32_t choose_nodes(const uint8_t *between, uint32_t total, uint8_t least,
+                             const struct evidence_nodes *among, uint32_t *nodes)
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = 0; n < total; n++)
+        if (between[n] >= least &&
+            (!among || is_among(*among, n) || between[n] == BETWEEN_OVERTAKEN))
+            nodes[count++] = n;
+    return count;
+}
+
+enum machine_says decode_machine(struct decoder *decoder, const struct stop *stop,
+                                 const struct position *position, bool is_outer, uint64_t sum,
+                                 uint64_t sum_value, struct evidence_frame *frame)
+{
+    const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
+    uint32_t total = model_function(decoder->model, position->function)->node_count, kept = 0;
+    bool named = position->source == POSITION_DISCRIMINATOR || position->source == POSITION_EDGE;
+    enum machine_says says = MACHINE_AGREES;
+
+    if (!stop->interrupted || stop->memory_fault || stop->trapped ||
+        position->source == POSITION_PROLOGUE || (!named && !stop->asynchronous) ||
+        !function_is_optimized(decoder, position->function))
+        return MACHINE_SAYS_NOTHING;
+    uint8_t *between = decode_between(decoder, stop, position, sum);
+    if (!keep_allowed(numbers, total, sum != 0, sum_value, between)) {
+        free(between);
+        return MACHINE_SAYS_NOTHING;
+    }
+    uint32_t *nodes = xmalloc_array(total + 1u, sizeof(*nodes));
+    if (!named && !is_outer)
+        kept = choose_nodes(between, total, BETWEEN_FLANKED, NULL, nodes);
+    if (!kept)
+        kept = choose_nodes(between, total, 1, &position->nodes, nodes);
+    if (named && !between[position->nodes.nodes[0]])
+        kept = 0;
+    if (!kept) {
+        says = MACHINE_CORRECTS;
+        if (named && !(is_outer && stop->asynchronous))
+            between[position->nodes.nodes[0]] = 1;
+        kept = choose_nodes(between, total, 1, NULL, nodes);
+    }
+    if (kept != position->nodes.count || nodes[0] != position->nodes.nodes[0]) {
+        frame->candidates = decode_nodes(decoder, nodes, kept);
+        frame->candidates_from = "machine";
+    }
+    free(nodes);
+    free(between);
+    return says;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evidence/core/machine.h"
+
+#include "common/alloc.h"
+
+#include <capstone.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool in_group(const cs_insn *insn, uint8_t group)
+{
+    for (uint8_t g = 0; g < insn->detail->groups_count; g++)
+        if (insn->detail->groups[g] == group)
+            return true;
+    return false;
+}
+
+static enum machine_base base_of(x86_reg reg)
+{
+    switch (reg) {
+    case X86_REG_RSP:
+        return MACHINE_BASE_RSP;
+    case X86_REG_RBP:
+        return MACHINE_BASE_RBP;
+    case X86_REG_RBX:
+        return MACHINE_BASE_RBX;
+    default:
+        return MACHINE_BASE_OTHER;
+    }
+}
+
+static enum machine_flow flow_of(const cs_insn *insn, uint64_t *target)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+    bool direct = x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM;
+
+    if (direct)
+        *target = (uint64_t)x86->operands[0].imm;
+    if (in_group(insn, CS_GRP_CALL))
+        return MACHINE_CALL;
+    if (in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET))
+        return MACHINE_LEAVE;
+    if (insn->id == X86_INS_UD2 || insn->id == X86_INS_HLT || insn->id == X86_INS_INT3)
+        return MACHINE_STOP;
+    if (insn->id == X86_INS_JMP || insn->id == X86_INS_LJMP)
+        return direct ? MACHINE_JUMP : MACHINE_INDIRECT;
+    if (in_group(insn, CS_GRP_JUMP) || insn->id == X86_INS_LOOP || insn->id == X86_INS_LOOPE ||
+        insn->id == X86_INS_LOOPNE || insn->id == X86_INS_XBEGIN)
+        return direct ? MACHINE_BRANCH : MACHINE_INDIRECT;
+    return MACHINE_NEXT;
+}
+
+static void describe_operands(const cs_insn *insn, struct machine_insn *out)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+
+    for (uint8_t i = 0; i < x86->op_count; i++) {
+        const cs_x86_op *op = &x86->operands[i];
+        bool written = (op->access & CS_AC_WRITE) || (i == 0 && insn->id == X86_INS_MOV);
+
+        if (!written)
+            continue;
+        if (op->type == X86_OP_REG && (op->reg == X86_REG_RSP || op->reg == X86_REG_ESP))
+            out->moves_stack = true;
+        if (op->type == X86_OP_MEM) {
+            out->store_size = op->size;
+            out->store_base = (uint8_t)base_of(op->mem.base);
+            out->store_is_array = op->mem.index != X86_REG_INVALID;
+            out->store_offset = op->mem.disp;
+            out->store_is_constant = insn->id == X86_INS_MOV && x86->op_count == 2 &&
+                                     x86->operands[1].type == X86_OP_IMM;
+            if (out->store_is_constant)
+                out->store_value = (uint64_t)x86->operands[1].imm;
+        }
+    }
+}
+
+// movsxd rC, dword ptr [rA + 4 * rB]; add rC, rA; jmp rC, with other instructions between them.
+struct table_idiom {
+    x86_reg table, offset; // of the load
+    bool is_added;
+};
+
+static bool writes(const cs_insn *insn, x86_reg reg)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+
+    return x86->op_count > 0 && x86->operands[0].type == X86_OP_REG && x86->operands[0].reg == reg;
+}
+
+// True: this jump is the end of the idiom.
+static bool follow_idiom(struct table_idiom *idiom, const cs_insn *insn, enum machine_flow flow)
+{
+    const cs_x86_op *op = insn->detail->x86.operands;
+
+    if (flow == MACHINE_INDIRECT)
+        return idiom->is_added && op[0].type == X86_OP_REG && op[0].reg == idiom->offset;
+    if (flow != MACHINE_NEXT)
+        *idiom = (struct table_idiom){0};
+    else if (insn->id == X86_INS_MOVSXD && op[1].type == X86_OP_MEM && op[1].mem.scale == 4 &&
+             op[1].mem.disp == 0 && op[1].size == 4)
+        *idiom = (struct table_idiom){op[1].mem.base, op[0].reg, false};
+    else if (idiom->offset && insn->id == X86_INS_ADD && writes(insn, idiom->offset) &&
+             op[1].type == X86_OP_REG && op[1].reg == idiom->table && !idiom->is_added)
+        idiom->is_added = true;
+    else if (idiom->offset && writes(insn, idiom->offset))
+        *idiom = (struct table_idiom){0};
+    else if (idiom->offset && writes(insn, idiom->table) && !idiom->is_added)
+        *idiom = (struct table_idiom){0};
+    return false;
+}
+
+static uint64_t reference_of(const cs_insn *insn)
+{
+    const cs_x86_op *op = insn->detail->x86.operands;
+
+    if (insn->id != X86_INS_LEA || op[1].mem.base != X86_REG_RIP ||
+        op[1].mem.index != X86_REG_INVALID)
+        return 0;
+    return insn->address + insn->size + (uint64_t)op[1].mem.disp;
+}
+
+static struct machine_insn describe(const cs_insn *insn)
+{
+    struct machine_insn out = {.address = insn->address, .size = (uint8_t)insn->size};
+
+    out.flow = (uint8_t)flow_of(insn, &out.target);
+    out.reference = reference_of(insn);
+    out.is_padding = insn->id == X86_INS_NOP;
+    describe_operands(insn, &out);
+    for (uint8_t r = 0; r < insn->detail->regs_write_count; r++)
+        out.moves_stack |= insn->detail->regs_write[r] == X86_REG_RSP;
+    if (out.flow == MACHINE_CALL || out.flow == MACHINE_LEAVE)
+        out.moves_stack = false;
+    return out;
+}
+
+static void append(struct machine_code *code, struct machine_insn insn)
+{
+    if (code->count == code->capacity) {
+        code->capacity = code->capacity ? 2 * code->capacity : 256;
+        code->insns = xrealloc_array(code->insns, code->capacity, sizeof(*code->insns));
+    }
+    code->insns[code->count++] = insn;
+}
+
+bool machine_decode(struct machine_code *code, const unsigned char *bytes, size_t size,
+                    uint64_t address)
+{
+    struct table_idiom idiom = {0};
+    csh handle;
+
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+        return false;
+    cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    cs_insn *insn = cs_malloc(handle);
+    while (size && cs_disasm_iter(handle, &bytes, &size, &address, insn)) {
+        struct machine_insn described = describe(insn);
+
+        if (follow_idiom(&idiom, insn, described.flow))
+            described.flow = MACHINE_TABLE;
+        append(code, described);
+    }
+    cs_free(insn, 1);
+    cs_close(&handle);
+    return size == 0;
+}
+
+static int compare_insns(const void *a, const void *b)
+{
+    const struct machine_insn *x = a, *y = b;
+
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static uint32_t first_from(const struct machine_code *code, uint64_t address)
+{
+    uint32_t low = 0, high = code->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (code->insns[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t machine_find(const struct machine_code *code, uint64_t address)
+{
+    uint32_t i = first_from(code, address);
+
+    return i < code->count && code->insns[i].address == address ? i : MACHINE_NONE;
+}
+
+static bool is_inside(const struct machine_code *code, uint64_t address)
+{
+    uint32_t i = first_from(code, address + 1);
+
+    return i > 0 && address - code->insns[i - 1].address < code->insns[i - 1].size;
+}
+
+static bool goes_on(const struct machine_insn *insn)
+{
+    return insn->flow == MACHINE_NEXT || insn->flow == MACHINE_CALL || insn->flow == MACHINE_BRANCH;
+}
+
+uint32_t machine_successors(const struct machine_code *code, uint32_t i, uint32_t next[2])
+{
+    const struct machine_insn *insn = &code->insns[i];
+    uint32_t count = 0;
+
+    if (goes_on(insn) && i + 1 < code->count &&
+        code->insns[i + 1].address == insn->address + insn->size)
+        next[count++] = i + 1;
+    if (insn->flow == MACHINE_BRANCH || insn->flow == MACHINE_JUMP) {
+        uint32_t target = machine_find(code, insn->target);
+
+        if (target != MACHINE_NONE)
+            next[count++] = target;
+    }
+    return count;
+}
+
+bool machine_link(struct machine_code *code)
+{
+    uint32_t next[2];
+
+    if (code->count)
+        qsort(code->insns, code->count, sizeof(*code->insns), compare_insns);
+    code->before_start = xcalloc(code->count + 2u, sizeof(*code->before_start));
+    code->before = xmalloc_array(2u * (size_t)code->count + 1, sizeof(*code->before));
+    for (uint32_t i = 0; i < code->count; i++) {
+        struct machine_insn *insn = &code->insns[i];
+        bool jumps = insn->flow == MACHINE_BRANCH || insn->flow == MACHINE_JUMP;
+
+        code->has_indirect |= insn->flow == MACHINE_INDIRECT;
+        code->has_table |= insn->flow == MACHINE_TABLE;
+        if (jumps && machine_find(code, insn->target) == MACHINE_NONE) {
+            if (is_inside(code, insn->target))
+                return false;
+            if (insn->flow == MACHINE_JUMP)
+                insn->flow = MACHINE_LEAVE;
+        }
+        for (uint32_t k = machine_successors(code, i, next); k > 0; k--)
+            code->before_start[next[k - 1] + 2]++;
+    }
+    for (uint32_t i = 0; i < code->count; i++)
+        code->before_start[i + 2] += code->before_start[i + 1];
+    for (uint32_t i = 0; i < code->count; i++)
+        for (uint32_t k = machine_successors(code, i, next); k > 0; k--)
+            code->before[code->before_start[next[k - 1] + 1]++] = i;
+    return true;
+}
+
+void machine_deinit(struct machine_code *code)
+{
+    free(code->insns);
+    free(code->before_start);
+    free(code->before);
+    *code = (struct machine_code){0};
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The machine code of one function, instruction by instruction: how control goes on from each, and
+ * what it stores where. x86-64, through Capstone, which nobody else sees.
+ *
+ *     struct machine_code code = {0};
+ *     bool known = machine_decode(&code, bytes, size, address);    // once for each range
+ *     machine_link(&code);
+ *     uint32_t i = machine_find(&code, pc);                        // MACHINE_NONE: between two
+ *     for (uint32_t p = code.before_start[i]; p < code.before_start[i + 1]; p++)
+ *             use(code.before[p]);                                 // where control may come from
+ *     machine_deinit(&code);
+ *
+ * Jumps by table are known by how position-independent code does them (an offset of 32 bits, loaded
+ * with sign, is added to the table's address); all tables of a function are among its references.
+ *
+ * Bytes that are no instruction make it all unusable: false, and nothing may be concluded.
+ */
+#ifndef EVIDENCE_CORE_MACHINE_H
+#define EVIDENCE_CORE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MACHINE_NONE UINT32_MAX
+
+enum machine_flow {
+    MACHINE_NEXT,     // to the next instruction
+    MACHINE_CALL,     // the same, when the call returns
+    MACHINE_BRANCH,   // there, or to `target`
+    MACHINE_JUMP,     // to `target`
+    MACHINE_TABLE,    // to an entry of a table of offsets, one of those that `reference` names
+    MACHINE_INDIRECT, // to any place that is computed, or out of the function
+    MACHINE_LEAVE,    // out of the function: a return, a tail call
+    MACHINE_STOP,     // nowhere: ud2
+};
+
+// Registers that compilers address the stack frame with.
+enum machine_base {
+    MACHINE_BASE_OTHER,
+    MACHINE_BASE_RSP,
+    MACHINE_BASE_RBP,
+    MACHINE_BASE_RBX,
+};
+
+struct machine_insn {
+    uint64_t address;
+    uint64_t target;    // with MACHINE_BRANCH and MACHINE_JUMP
+    uint64_t reference; // the address that it computes from rip alone (lea); 0: none
+    uint8_t size;
+    uint8_t flow;        // enum machine_flow
+    uint8_t store_size;  // bytes that it writes at store_base + store_offset; 0: it stores nothing
+    uint8_t store_base;  // enum machine_base
+    bool store_is_array; // at a further offset that is computed
+    bool store_is_constant; // of store_value
+    bool moves_stack;       // rsp is another one afterwards; not for calls and returns
+    bool is_padding;        // nop
+    int64_t store_offset;
+    uint64_t store_value;
+};
+
+struct machine_code {
+    struct machine_insn *insns; // by address
+    uint32_t count, capacity;
+    bool has_indirect;      // an indirect jump: it may lead to any instruction
+    bool has_table;         // a jump by a table; where it leads is for the caller to add
+    uint32_t *before_start; // count + 1
+    uint32_t *before;
+};
+
+// Appends the instructions of one range; ranges come in any order.
+bool machine_decode(struct machine_code *code, const unsigned char *bytes, size_t size,
+                    uint64_t address);
+// Sorts them and fills in `before` for direct flow. Jumps out of the ranges become MACHINE_LEAVE.
+// False: a jump leads into the middle of an instruction.
+bool machine_link(struct machine_code *code);
+// Where direct flow leads from an instruction: how many of `next` are set.
+uint32_t machine_successors(const struct machine_code *code, uint32_t insn, uint32_t next[2]);
+uint32_t machine_find(const struct machine_code *code, uint64_t address);
+void machine_deinit(struct machine_code *code);
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/vec.h"
+#include "program/model.h"
+
+#include "common/map.h"
+
+VEC_DEFINE(flow_edge_vec, struct flow_edge);
+MAP_DEFINE_U64(flow_set_map, uint32_t);
+VEC_DEFINE(flow_id_vec, uint32_t);
+
+struct builder {
+    const struct model *model;
+    struct flow *flow;
+    struct flow_edge_vec edges;
+    struct flow_id_vec members, set_start;
+    struct flow_set_map sets; // by the model's sets of callees and callbacks
+    uint32_t *library_of_set; // by set of callbacks: the function that stands for it
+    struct flow_id_vec first; // roots that run before or after main
+    struct flow_id_vec mains, threads, handlers;
+    uint32_t *landing_start; // by function + 1: its landings in `landing`
+    uint32_t *landing;       // nodes of calls that return twice
+    bool has_landing_pads, has_jumps, has_vfork;
+};
+
+static void sort_unique(struct flow_id_vec *ids)
+{
+    size_t kept = 0;
+
+    for (size_t i = 1; i < ids->length; i++) // nearly sorted: roots are
+        for (size_t k = i; k > 0 && ids->data[k - 1] > ids->data[k]; k--) {
+            uint32_t other = ids->data[k];
+            ids->data[k] = ids->data[k - 1];
+            ids->data[k - 1] = other;
+        }
+    for (size_t i = 0; i < ids->length; i++)
+        if (i == 0 || ids->data[i] != ids->data[i - 1])
+            ids->data[kept++] = ids->data[i];
+    ids->length = kept;
+}
+
+// Which of the lists of roots a reason puts a function on.
+static void collect_roots(struct builder *builder)
+{
+    const struct model *model = builder->model;
+
+    for (uint32_t r = 0; r < model->root_count; r++) {
+        uint32_t function = model->roots[r].function.value;
+
+        switch (model->roots[r].reason) {
+        case ROOT_MAIN:
+            flow_id_vec_push(&builder->mains, function);
+            continue;
+        case ROOT_SIGNAL:
+            flow_id_vec_push(&builder->handlers, function);
+            continue;
+        case ROOT_THREAD:
+        case ROOT_ESCAPED:
+            // before main nobody has been given them, but for constructors, whose calls say so
+            break;
+        default:
+            flow_id_vec_push(&builder->first, function);
+        }
+        flow_id_vec_push(&builder->threads, function);
+    }
+    sort_unique(&builder->mains);
+    sort_unique(&builder->handlers);
+    sort_unique(&builder->first);
+    sort_unique(&builder->threads);
+}
+
+// The calls that return twice, by function.
+static void collect_landings(struct builder *builder)
+{
+    const struct model *model = builder->model;
+
+    builder->landing_start = xcalloc(model->function_count + 2u, sizeof(uint32_t));
+    builder->landing = xmalloc_array(model->landing_count + 1u, sizeof(uint32_t));
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t l = 0; l < model->landing_count; l++) {
+            struct node_id node = model_site(model, model->landings[l])->node;
+            uint32_t function = model_node(model, node)->function.value;
+
+            if (pass == 0)
+                builder->landing_start[function + 2]++;
+            else
+                builder->landing[builder->landing_start[function + 1]++] = node.value;
+        }
+        for (uint32_t f = 0; pass == 0 && f < model->function_count; f++)
+            builder->landing_start[f + 2] += builder->landing_start[f + 1];
+    }
+}
+
+static bool calls_name(const struct model_site *site, const char *const *names)
+{
+    for (; site->callee && *names; names++)
+        if (strcmp(site->callee, *names) == 0)
+            return true;
+    return false;
+}
+
+// What may leave frames by a jump at all. After vfork the parent goes on once the child is gone.
+static void collect_jumps(struct builder *builder)
+{
+    const struct model *model = builder->model;
+    static const char *const vforks[] = {"vfork", "__vfork", NULL};
+
+    for (uint32_t n = 0; n < model->node_count; n++)
+        builder->has_landing_pads |= (model->nodes[n].flags & NODE_LANDING) != 0;
+    for (uint32_t l = 0; l < model->landing_count; l++)
+        builder->has_vfork |= calls_name(model_site(model, model->landings[l]), vforks);
+    builder->has_jumps = builder->has_landing_pads || model->landing_count > 0;
+    builder->flow->has_jumps = builder->has_jumps;
+}
+
+static bool site_jumps(const struct builder *builder, const struct model_site *site)
+{
+    static const char *const ends[] = {"_exit",    "_Exit",   "execl",  "execle",  "execlp",
+                                       "execv",    "execve",  "execvp", "execvpe", "fexecve",
+                                       "execveat", "syscall", NULL};
+
+    if (!builder->has_jumps)
+        return false;
+    return site->flags & (SITE_LONGJMP | SITE_MAY_LONGJMP) ||
+           (builder->has_landing_pads && site->flags & SITE_EXTERNAL &&
+            !(site->flags & SITE_NOUNWIND)) ||
+           (builder->has_vfork && (calls_name(site, ends) || site->flags & SITE_EXITS));
+}
+
+static void push_members(struct builder *builder, struct function_list list)
+{
+    for (uint32_t i = 0; i < list.count; i++)
+        flow_id_vec_push(&builder->members, list.data[i].value);
+}
+
+// The set of what has been pushed since the last one; 0 when nothing was.
+static uint32_t close_set(struct builder *builder)
+{
+    uint32_t last = builder->set_start.data[builder->set_start.length - 1];
+
+    if (last == builder->members.length)
+        return 0;
+    flow_id_vec_push(&builder->set_start, (uint32_t)builder->members.length);
+    return (uint32_t)builder->set_start.length - 2;
+}
+
+static uint32_t set_of_site(struct builder *builder, struct site_id site)
+{
+    const struct callee_table *table = &builder->model->callees;
+    uint32_t callees = table->callees_of_site[site.value];
+    uint32_t callbacks = builder->model->sites[site.value].flags & SITE_CALLS_BACK
+                             ? table->callbacks_of_site[site.value]
+                             : 0;
+    uint64_t key = (uint64_t)callees << 32 | callbacks;
+    uint32_t *found = flow_set_map_get(&builder->sets, key);
+
+    if (found)
+        return *found;
+    push_members(builder, callee_table_set(table, callees));
+    if (callbacks) {
+        if (builder->library_of_set[callbacks] == FLOW_NONE)
+            builder->library_of_set[callbacks] = builder->flow->function_count++;
+        flow_id_vec_push(&builder->members, builder->library_of_set[callbacks]);
+    }
+    uint32_t set = close_set(builder);
+    *flow_set_map_put(&builder->sets, key) = set;
+    return set;
+}
+
+// Where a jump out of the call at `node`, or from the node itself, lands in its own function.
+static void push_landings(struct builder *builder, uint32_t node, uint32_t flags)
+{
+    const struct model *model = builder->model;
+    uint32_t function = model->nodes[node].function.value;
+
+    for (uint32_t l = builder->landing_start[function]; l < builder->landing_start[function + 1];
+         l++) {
+        struct node_list next = model_successors(model, (struct node_id){builder->landing[l]});
+
+        for (uint32_t k = 0; k < next.count; k++)
+            flow_edge_vec_push(&builder->edges, (struct flow_edge){next.data[k].value, flags});
+    }
+}
+
+static void push_node(struct builder *builder, uint32_t node)
+{
+    const struct model *model = builder->model;
+    const struct model_node *model_node = &model->nodes[node];
+    struct node_list next = model_successors(model, (struct node_id){node});
+    uint32_t flags = FLOW_PAST, set = 0;
+    bool jumps = false;
+
+    if (model_node->site.value != MODEL_NONE) {
+        const struct model_site *site = model_site(model, model_node->site);
+
+        set = set_of_site(builder, model_node->site);
+        jumps = site_jumps(builder, site);
+        if (set) {
+            bool past = site->flags & SITE_EXTERNAL && !(site->flags & SITE_CALLS_BACK);
+            flags = past ? FLOW_PAST | FLOW_BEHIND : FLOW_BEHIND;
+        }
+    }
+    for (uint32_t k = 0; k < next.count; k++) {
+        bool pad = model->nodes[next.data[k].value].flags & NODE_LANDING;
+        flow_edge_vec_push(&builder->edges,
+                           (struct flow_edge){next.data[k].value, flags | (pad ? FLOW_LANDS : 0)});
+    }
+    if (set || builder->flow->signals != FLOW_NONE)
+        push_landings(builder, node, FLOW_LANDS);
+    if (jumps)
+        push_landings(builder, node, FLOW_PAST);
+    builder->flow->node_set[node] = set;
+    builder->flow->node_function[node] = model_node->function.value;
+    builder->flow->node_flags[node] =
+        (model_node->flags & NODE_RETURN ? FLOW_RETURNS : 0) |
+        (jumps || (model_node->flags & NODE_RESUME && builder->has_jumps) ? FLOW_JUMPS : 0);
+}
+
+// ---- Functions that stand for other code
+
+static uint32_t add_node(struct builder *builder, uint32_t function, uint32_t flags, uint32_t set)
+{
+    struct flow *flow = builder->flow;
+    uint32_t node = flow->node_count++;
+
+    flow->node_function = xrealloc(flow->node_function, flow->node_count * sizeof(uint32_t));
+    flow->node_flags = xrealloc(flow->node_flags, flow->node_count);
+    flow->edge_start = xrealloc(flow->edge_start, (flow->node_count + 1u) * sizeof(uint32_t));
+    flow->node_set = xrealloc(flow->node_set, flow->node_count * sizeof(uint32_t));
+    flow->node_function[node] = function;
+    flow->node_flags[node] = (uint8_t)flags;
+    flow->edge_start[node] = (uint32_t)builder->edges.length;
+    flow->node_set[node] = set;
+    return node;
+}
+
+static void push_edge(struct builder *builder, uint32_t target, uint32_t flags)
+{
+    flow_edge_vec_push(&builder->edges, (struct flow_edge){target, flags});
+}
+
+static void begin_function(struct builder *builder, uint32_t function)
+{
+    struct flow_function *f = &builder->flow->functions[function];
+
+    f->entry = f->first_node = builder->flow->node_count;
+}
+
+static void end_function(struct builder *builder, uint32_t function)
+{
+    struct flow_function *f = &builder->flow->functions[function];
+
+    f->node_count = builder->flow->node_count - f->first_node;
+}
+
+// Two nodes: `hub`, which goes on to `next` as well (FLOW_NONE: it does not), and one that calls
+// the functions and goes back to the hub. Foreign code may catch what a function throws.
+static void add_hub(struct builder *builder, uint32_t function, uint32_t hub_flags, uint32_t set,
+                    uint32_t next)
+{
+    uint32_t hub = add_node(builder, function, hub_flags, 0);
+
+    if (set)
+        push_edge(builder, hub + 1, FLOW_PAST);
+    if (next != FLOW_NONE)
+        push_edge(builder, next, FLOW_PAST);
+    add_node(builder, function, 0, set);
+    push_edge(builder, hub, FLOW_BEHIND | FLOW_LANDS);
+}
+
+static uint32_t set_of_ids(struct builder *builder, const struct flow_id_vec *ids)
+{
+    for (size_t i = 0; i < ids->length; i++)
+        flow_id_vec_push(&builder->members, ids->data[i]);
+    return close_set(builder);
+}
+
+static void add_libraries(struct builder *builder)
+{
+    struct flow *flow = builder->flow;
+    const struct callee_table *table = &builder->model->callees;
+
+    for (uint32_t set = 0; set < table->set_count; set++) {
+        uint32_t function = builder->library_of_set[set];
+
+        if (function == FLOW_NONE)
+            continue;
+        begin_function(builder, function);
+        push_members(builder, callee_table_set(table, set));
+        add_hub(builder, function, FLOW_RETURNS, close_set(builder), FLOW_NONE);
+        end_function(builder, function);
+    }
+    if (flow->signals != FLOW_NONE) {
+        begin_function(builder, flow->signals);
+        add_hub(builder, flow->signals, FLOW_RETURNS, set_of_ids(builder, &builder->handlers),
+                FLOW_NONE);
+        end_function(builder, flow->signals);
+    }
+}
+
+static void add_starts(struct builder *builder)
+{
+    struct flow *flow = builder->flow;
+    uint32_t set = set_of_ids(builder, &builder->first), first = flow->node_count;
+
+    begin_function(builder, flow->start);
+    flow->main_call = first + 2;
+    add_hub(builder, flow->start, 0, set, first + 2);
+    add_node(builder, flow->start, 0, set_of_ids(builder, &builder->mains));
+    push_edge(builder, first + 3, builder->mains.length ? FLOW_BEHIND | FLOW_LANDS : FLOW_PAST);
+    add_hub(builder, flow->start, FLOW_RETURNS, set, FLOW_NONE);
+    end_function(builder, flow->start);
+
+    begin_function(builder, flow->thread_start);
+    add_hub(builder, flow->thread_start, FLOW_RETURNS, set_of_ids(builder, &builder->threads),
+            FLOW_NONE);
+    end_function(builder, flow->thread_start);
+
+    begin_function(builder, flow->any_start);
+    flow_id_vec_push(&builder->members, flow->start);
+    flow_id_vec_push(&builder->members, flow->thread_start);
+    add_node(builder, flow->any_start, FLOW_RETURNS, close_set(builder));
+    end_function(builder, flow->any_start);
+}
+
+static void add_model(struct builder *builder)
+{
+    const struct model *model = builder->model;
+    struct flow *flow = builder->flow;
+
+    flow->node_count = model->node_count;
+    flow->node_function = xcalloc(model->node_count + 1u, sizeof(uint32_t));
+    flow->node_flags = xcalloc(model->node_count + 1u, 1);
+    flow->edge_start = xcalloc(model->node_count + 2u, sizeof(uint32_t));
+    flow->node_set = xcalloc(model->node_count + 1u, sizeof(uint32_t));
+    for (uint32_t n = 0; n < model->node_count; n++) {
+        flow->edge_start[n] = (uint32_t)builder->edges.length;
+        push_node(builder, n);
+    }
+}
+
+static void name_functions(struct builder *builder)
+{
+    const struct model *model = builder->model;
+    struct flow *flow = builder->flow;
+
+    flow->functions = xcalloc(flow->function_count + 1u, sizeof(*flow->functions));
+    for (uint32_t f = 0; f < model->function_count; f++)
+        flow->functions[f] =
+            (struct flow_function){model->functions[f].first_node, model->functions[f].first_node,
+                                   model->functions[f].node_count};
+}
+
+struct flow *flow_from_model(const struct model *model)
+{
+    struct flow *flow = xcalloc(1, sizeof(*flow));
+    struct builder builder = {.model = model, .flow = flow};
+
+    assert(model->complete);
+    builder.library_of_set = xmalloc_array(model->callees.set_count + 1u, sizeof(uint32_t));
+    for (uint32_t s = 0; s < model->callees.set_count; s++)
+        builder.library_of_set[s] = FLOW_NONE;
+    flow_id_vec_push(&builder.set_start, 0);
+    flow_id_vec_push(&builder.set_start, 0);
+    collect_roots(&builder);
+    collect_landings(&builder);
+    collect_jumps(&builder);
+    flow->function_count = model->function_count;
+    flow->start = flow->function_count++;
+    flow->thread_start = flow->function_count++;
+    flow->any_start = flow->function_count++;
+    flow->signals = builder.handlers.length ? flow->function_count++ : FLOW_NONE;
+    add_model(&builder);
+    name_functions(&builder);
+    add_starts(&builder);
+    add_libraries(&builder);
+    flow->edge_start[flow->node_count] = (uint32_t)builder.edges.length;
+    flow->edges = flow_edge_vec_steal(&builder.edges);
+    flow->members = flow_id_vec_steal(&builder.members);
+    flow->set_count = (uint32_t)builder.set_start.length - 1;
+    flow->set_start = flow_id_vec_steal(&builder.set_start);
+    flow_set_map_deinit(&builder.sets);
+    flow_id_vec_deinit(&builder.first);
+    flow_id_vec_deinit(&builder.mains);
+    flow_id_vec_deinit(&builder.threads);
+    flow_id_vec_deinit(&builder.handlers);
+    free(builder.library_of_set);
+    free(builder.landing_start);
+    free(builder.landing);
+    return flow;
+}
+
+void flow_destroy(struct flow *flow)
+{
+    if (!flow)
+        return;
+    free(flow->node_function);
+    free(flow->node_flags);
+    free(flow->edge_start);
+    free(flow->edges);
+    free(flow->node_set);
+    free(flow->set_start);
+    free(flow->members);
+    free(flow->functions);
+    free(flow);
+}

@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds a product. Everything here follows the letters of automaton.h, in the order of a run.
+#include "solve/product.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/budget.h"
+#include "common/hash.h"
+#include "solve/product_internal.h"
+#include "solve/view.h"
+
+// More of a view's nodes than this that have to be visited are not looked at: runs that miss some
+// stay in.
+#define LOCAL_RAN_MAX 20u
+
+// ---- Letters. A product without automaton has one state, 0.
+
+static uint32_t letter_step(const struct product *product, uint32_t state, uint32_t node)
+{
+    struct automaton *automaton = product->problem.automaton;
+
+    return automaton && state != AUTOMATON_DEAD ? automaton->step(automaton, state, node) : state;
+}
+
+static uint32_t letter_call(const struct product *product, uint32_t state, uint32_t node,
+                            uint32_t function, uint32_t *symbol)
+{
+    struct automaton *automaton = product->problem.automaton;
+
+    *symbol = 0;
+    return automaton ? automaton->call(automaton, state, node, function, symbol) : state;
+}
+
+static uint32_t letter_leave(const struct product *product, uint32_t state, uint32_t symbol,
+                             uint32_t node, uint32_t function)
+{
+    struct automaton *automaton = product->problem.automaton;
+
+    return automaton ? automaton->leave(automaton, state, symbol, node, function) : state;
+}
+
+// ---- States
+
+static uint32_t add_state(struct product *product, uint64_t place_number,
+                          struct product_state state)
+{
+    bool is_new;
+    uint32_t *id =
+        product_map_put_new(&product->state_of, place_number << 32 | state.mode, &is_new);
+
+    if (is_new) {
+        *id = (uint32_t)product->states.length;
+        product_state_vec_push(&product->states, state);
+    }
+    return *id;
+}
+
+static void add_edge(struct product *product, struct product_edge edge)
+{
+    product_edge_vec_push(&product->edges, edge);
+}
+
+static uint32_t mode_of(struct product *product, uint32_t state, uint64_t visited)
+{
+    uint64_t key = visited ? hash_mix(visited) ^ state : state;
+    bool is_new;
+    uint32_t *id;
+
+    // hashes may coincide: look on until the mode is the right one
+    for (;; key++) {
+        id = product_map_put_new(&product->mode_of, key, &is_new);
+        if (is_new) {
+            *id = (uint32_t)product->modes.length;
+            product_mode_vec_push(&product->modes, (struct product_mode){state, visited});
+            return *id;
+        }
+        if (product->modes.data[*id].state == state && product->modes.data[*id].visited == visited)
+            return *id;
+    }
+}
+
+// ---- Completed calls
+
+static bool has_room(const struct product *product, uint64_t places)
+{
+    return product->place_count + places < UINT32_MAX;
+}
+
+// The instance of a function that is entered in this state. FLOW_NONE: the automaton does not let
+// it.
+static uint32_t instance_of(struct product *product, uint32_t function, uint32_t state)
+{
+    const struct flow_function *f = &product->flow->functions[function];
+    bool is_new;
+
+    if (!f->node_count || state == AUTOMATON_DEAD || !has_room(product, f->node_count + 2u))
+        return FLOW_NONE;
+    uint32_t *id =
+        product_map_put_new(&product->instance_of, (uint64_t)function << 32 | state, &is_new);
+    if (!is_new)
+        return *id;
+    uint32_t mode = letter_step(product, state, f->entry);
+    struct product_instance instance = {
+        .function = function, .base = (uint32_t)product->place_count, .entry = FLOW_NONE};
+    uint32_t number = (uint32_t)product->instances.length;
+    *id = number;
+    product->place_count += f->node_count + 2u;
+    if (mode != AUTOMATON_DEAD)
+        instance.entry =
+            add_state(product, instance.base + (f->entry - f->first_node),
+                      (struct product_state){number, f->entry - f->first_node, mode, f->entry});
+    product_instance_vec_push(&product->instances, instance);
+    return number;
+}
+
+// Control goes on from `from`, in state `state` of the automaton (before the target's letter).
+static void go_on(struct product *product, uint32_t from, uint32_t state, uint32_t target,
+                  uint32_t through, uint32_t callee)
+{
+    struct product_state source = product->states.data[from];
+    const struct product_instance *instance = &product->instances.data[source.instance];
+    const struct flow_function *f = &product->flow->functions[instance->function];
+    uint32_t mode = letter_step(product, state, target), place = target - f->first_node;
+
+    if (mode == AUTOMATON_DEAD)
+        return;
+    uint32_t to = add_state(product, (uint64_t)instance->base + place,
+                            (struct product_state){source.instance, place, mode, target});
+    add_edge(product, (struct product_edge){from, to, through, callee, false, false});
+}
+
+static void caller_goes_on(struct product *product, struct product_caller caller, uint32_t exit);
+
+// The instance ends in this state: everyone who called it goes on.
+static void end_instance(struct product *product, uint32_t from, uint32_t state, uint32_t how,
+                         uint32_t through, uint32_t callee)
+{
+    uint32_t number = product->states.data[from].instance;
+    struct product_instance *instance = &product->instances.data[number];
+    uint32_t place =
+        product->flow->functions[instance->function].node_count + (how == FLOW_LANDS ? 1u : 0u);
+    size_t before = product->states.length;
+
+    if (state == AUTOMATON_DEAD)
+        return;
+    uint32_t exit = add_state(product, (uint64_t)instance->base + place,
+                              (struct product_state){number, place, state, FLOW_NONE});
+    add_edge(product, (struct product_edge){from, exit, through, callee, false, false});
+    if (product->states.length == before)
+        return;
+    product_id_vec_push(&instance->exits, exit);
+}
+
+static uint32_t exit_kind(const struct product *product, uint32_t exit)
+{
+    const struct product_state *state = &product->states.data[exit];
+    uint32_t function = product->instances.data[state->instance].function;
+
+    return state->place == product->flow->functions[function].node_count ? FLOW_BEHIND : FLOW_LANDS;
+}
+
+static void spine_goes_on(struct product *product, uint32_t from, uint32_t state, uint32_t how,
+                          uint32_t through, uint32_t callee);
+
+// A handler has returned: control is where it was.
+static void resume(struct product *product, uint32_t from, uint32_t state, uint32_t through,
+                   uint32_t callee)
+{
+    struct product_state target = product->states.data[from];
+    uint64_t number = target.place;
+
+    if (target.instance == PRODUCT_SPINE)
+        target.mode = mode_of(product, state, product->modes.data[target.mode].visited);
+    else {
+        target.mode = state;
+        number += product->instances.data[target.instance].base;
+    }
+    uint32_t to = add_state(product, number, target);
+    add_edge(product, (struct product_edge){from, to, through, callee, false, true});
+}
+
+static void caller_goes_on(struct product *product, struct product_caller caller, uint32_t exit)
+{
+    struct product_state source = product->states.data[caller.state];
+    struct product_state end = product->states.data[exit];
+    uint32_t callee = product->instances.data[end.instance].function;
+    uint32_t how = exit_kind(product, exit);
+    struct flow_edges next = flow_edges(product->flow, source.node);
+    uint32_t state = letter_leave(product, end.mode, caller.symbol, source.node, callee);
+
+    if (state == AUTOMATON_DEAD)
+        return;
+    if (caller.interrupted && how == FLOW_BEHIND) {
+        resume(product, caller.state, state, exit, callee);
+        return;
+    }
+    if (source.instance == PRODUCT_SPINE) {
+        spine_goes_on(product, caller.state, state, how, exit, callee);
+        return;
+    }
+    for (uint32_t k = 0; k < next.count; k++)
+        if (next.data[k].flags & how)
+            go_on(product, caller.state, state, next.data[k].target, exit, callee);
+    if (how == FLOW_LANDS)
+        end_instance(product, caller.state, state, FLOW_LANDS, exit, callee);
+}
+
+static void call_function(struct product *product, uint32_t from, uint32_t state, uint32_t function,
+                          bool interrupted)
+{
+    uint32_t node = product->states.data[from].node, symbol;
+    uint32_t inner = letter_call(product, state, node, function, &symbol);
+    uint32_t number = instance_of(product, function, inner);
+
+    if (number == FLOW_NONE) {
+        product->complete &=
+            inner == AUTOMATON_DEAD || !product->flow->functions[function].node_count;
+        return;
+    }
+    struct product_caller caller = {from, symbol, interrupted};
+    product_caller_vec_push(&product->instances.data[number].callers, caller);
+    // exits that have not been looked at will find the caller
+    for (size_t e = 0; e < product->instances.data[number].exits.length; e++)
+        if (product->instances.data[number].exits.data[e] < product->worked)
+            caller_goes_on(product, caller, product->instances.data[number].exits.data[e]);
+}
+
+// The call at the end of the state's node.
+static void call_from(struct product *product, uint32_t from, uint32_t state)
+{
+    struct flow_callees callees = flow_callees(product->flow, product->states.data[from].node);
+
+    for (uint32_t i = 0; i < callees.count; i++)
+        call_function(product, from, state, callees.data[i], false);
+}
+
+static void interrupt(struct product *product, uint32_t from, uint32_t state)
+{
+    if (product->flow->signals != FLOW_NONE)
+        call_function(product, from, state, product->flow->signals, true);
+}
+
+static void work_in_instance(struct product *product, uint32_t id)
+{
+    struct product_state state = product->states.data[id];
+    const struct flow *flow = product->flow;
+
+    if (state.node == FLOW_NONE) { // an exit: everyone who has called by now
+        for (size_t c = 0; c < product->instances.data[state.instance].callers.length; c++)
+            caller_goes_on(product, product->instances.data[state.instance].callers.data[c], id);
+        return;
+    }
+    struct flow_edges next = flow_edges(flow, state.node);
+    interrupt(product, id, state.mode);
+    if (bitset_test(product->problem.closed, state.node))
+        return;
+    if (flow->node_flags[state.node] & FLOW_RETURNS)
+        end_instance(product, id, state.mode, FLOW_BEHIND, FLOW_NONE, FLOW_NONE);
+    if (flow->node_flags[state.node] & FLOW_JUMPS)
+        end_instance(product, id, state.mode, FLOW_LANDS, FLOW_NONE, FLOW_NONE);
+    for (uint32_t k = 0; k < next.count; k++)
+        if (next.data[k].flags & FLOW_PAST)
+            go_on(product, id, state.mode, next.data[k].target, FLOW_NONE, FLOW_NONE);
+    call_from(product, id, state.mode);
+}
+
+// ---- The spine
+
+static uint32_t view_at(const struct product *product, uint32_t place)
+{
+    uint32_t low = 0, high = product->problem.view_count;
+
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (product->view_base[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t all_visited(const struct view *view)
+{
+    return view->ran_count > LOCAL_RAN_MAX ? 0 : (UINT64_C(1) << view->ran_count) - 1;
+}
+
+static uint64_t visit(const struct view *view, uint32_t node, uint64_t visited)
+{
+    for (uint32_t r = 0; view->ran_count <= LOCAL_RAN_MAX && r < view->ran_count; r++)
+        if (view->ran[r] == node)
+            visited |= UINT64_C(1) << r;
+    return visited;
+}
+
+// Control reaches a copy of view v, coming from `from` (FLOW_NONE: the run begins) in automaton
+// state `state`.
+static void reach_copy(struct product *product, uint32_t from, uint32_t state, uint64_t visited,
+                       uint32_t v, uint32_t copy, struct product_edge edge)
+{
+    const struct view *view = product->problem.views[v];
+    uint32_t node = view->function == FLOW_NONE ? copy : view->node[copy];
+    uint32_t place = product->view_base[v] + copy, reached = letter_step(product, state, node);
+
+    if (reached == AUTOMATON_DEAD)
+        return;
+    uint32_t mode = mode_of(product, reached, visit(view, node, visited));
+    uint32_t to =
+        add_state(product, place, (struct product_state){PRODUCT_SPINE, place, mode, node});
+    if (from == FLOW_NONE)
+        return;
+    edge.from = from;
+    edge.to = to;
+    add_edge(product, edge);
+}
+
+// The pending call of `function` at this state's node, into view v: its starts, or a gap's entry of
+// the function.
+static void enter_view(struct product *product, uint32_t from, uint32_t automaton_state, uint32_t v,
+                       uint32_t function)
+{
+    const struct view *view = product->problem.views[v];
+    uint32_t symbol, node = product->states.data[from].node;
+    uint32_t state = letter_call(product, automaton_state, node, function, &symbol);
+    struct product_edge edge = {.through = FLOW_NONE, .callee = function, .pends = true};
+
+    if (state == AUTOMATON_DEAD)
+        return;
+    if (view->function == FLOW_NONE) {
+        if (product->flow->functions[function].node_count)
+            reach_copy(product, from, state, 0, v, product->flow->functions[function].entry, edge);
+        return;
+    }
+    for (uint32_t i = 0; i < view->start_count; i++)
+        reach_copy(product, from, state, 0, v, view->start[i], edge);
+}
+
+// Calls that stay pending: from the end of view v, or from anywhere in a gap.
+static void leave_view(struct product *product, uint32_t from, uint32_t state, uint32_t v)
+{
+    uint32_t next = v + 1;
+    const struct view *behind =
+        next < product->problem.view_count ? product->problem.views[next] : NULL;
+    struct flow_callees callees = flow_callees(product->flow, product->states.data[from].node);
+    bool in_gap = product->problem.views[v]->function == FLOW_NONE;
+
+    bool closed = bitset_test(product->problem.closed, product->states.data[from].node);
+    uint32_t signals = product->flow->signals;
+
+    if (in_gap) {
+        for (uint32_t i = 0; !closed && i < callees.count; i++) {
+            enter_view(product, from, state, v, callees.data[i]);
+            if (behind && behind->function == callees.data[i])
+                enter_view(product, from, state, next, behind->function);
+        }
+        if (signals != FLOW_NONE)
+            enter_view(product, from, state, v, signals);
+        if (signals != FLOW_NONE && behind && behind->function == signals)
+            enter_view(product, from, state, next, signals);
+        if (!behind)
+            product_id_vec_push(&product->finals, from);
+        return;
+    }
+    if (!behind) {
+        product_id_vec_push(&product->finals, from);
+        return;
+    }
+    if (behind->function != FLOW_NONE) {
+        enter_view(product, from, state, next, behind->function);
+        return;
+    }
+    // a gap: calls into it; or it is empty. Before anything runs nobody has set up a handler.
+    if (product->problem.views[v]->function == product->flow->any_start)
+        signals = FLOW_NONE;
+    if (signals != FLOW_NONE)
+        enter_view(product, from, state, next, signals);
+    for (uint32_t i = 0; i < callees.count; i++)
+        enter_view(product, from, state, next, callees.data[i]);
+    if (next + 1 < product->problem.view_count) {
+        uint32_t function = product->problem.views[next + 1]->function;
+        bool calls = behind->is_direct || (signals != FLOW_NONE && function == signals);
+
+        for (uint32_t i = 0; !calls && i < callees.count; i++)
+            calls = callees.data[i] == function;
+        if (calls)
+            enter_view(product, from, state, next + 1, function);
+    } else
+        product_id_vec_push(&product->finals, from);
+}
+
+// By edges of this kind, in the same view.
+static void spine_goes_on(struct product *product, uint32_t from, uint32_t state, uint32_t how,
+                          uint32_t through, uint32_t callee)
+{
+    struct product_state source = product->states.data[from];
+    uint32_t v = view_at(product, source.place), copy = source.place - product->view_base[v];
+    const struct view *view = product->problem.views[v];
+    uint64_t visited = product->modes.data[source.mode].visited;
+    struct product_edge edge = {.through = through, .callee = callee};
+
+    if (view->function == FLOW_NONE) {
+        struct flow_edges next = flow_edges(product->flow, source.node);
+        for (uint32_t k = 0; k < next.count; k++)
+            if (next.data[k].flags & how)
+                reach_copy(product, from, state, visited, v, next.data[k].target, edge);
+        return;
+    }
+    for (uint32_t e = view->edge_start[copy]; e < view->edge_start[copy + 1]; e++)
+        if (view->edges[e].flags & how)
+            reach_copy(product, from, state, visited, v, view->edges[e].target, edge);
+}
+
+static bool is_end(const struct view *view, uint32_t copy)
+{
+    for (uint32_t i = 0; i < view->end_count; i++)
+        if (view->end[i] == copy)
+            return true;
+    return false;
+}
+
+static void work_in_spine(struct product *product, uint32_t id)
+{
+    struct product_state source = product->states.data[id];
+    struct product_mode mode = product->modes.data[source.mode];
+    uint32_t v = view_at(product, source.place), copy = source.place - product->view_base[v];
+    const struct view *view = product->problem.views[v];
+    bool gap = view->function == FLOW_NONE;
+
+    if (gap || (is_end(view, copy) && mode.visited == all_visited(view)))
+        leave_view(product, id, mode.state, v);
+    interrupt(product, id, mode.state);
+    if (bitset_test(product->problem.closed, source.node) || (!gap && view->closed[copy]))
+        return;
+    spine_goes_on(product, id, mode.state, FLOW_PAST, FLOW_NONE, FLOW_NONE);
+    call_from(product, id, mode.state);
+}
+
+static void start_spine(struct product *product)
+{
+    const struct product_problem *problem = &product->problem;
+    uint64_t places = 0;
+
+    product->view_base = xcalloc(problem->view_count + 1u, sizeof(uint32_t));
+    for (uint32_t v = 0; v < problem->view_count; v++) {
+        product->view_base[v] = (uint32_t)places;
+        places += problem->views[v]->function == FLOW_NONE ? problem->flow->node_count
+                                                           : problem->views[v]->count;
+        if (places >= UINT32_MAX / 2) {
+            product->complete = false;
+            return;
+        }
+    }
+    product->view_base[problem->view_count] = (uint32_t)places;
+    product->place_count = places;
+    const struct view *first = problem->view_count ? problem->views[0] : NULL;
+    uint32_t initial = problem->automaton ? problem->automaton->initial : 0;
+    for (uint32_t i = 0; first && i < first->start_count; i++)
+        reach_copy(product, FLOW_NONE, initial, 0, 0, first->start[i], (struct product_edge){0});
+}
+
+// ---- Flat
+
+// By function: the nodes that may call it and that are passed.
+static void index_callers(struct product *product)
+{
+    const struct flow *flow = product->flow;
+    uint32_t *start = xcalloc(flow->function_count + 2u, sizeof(*start));
+
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t n = 0; n < flow->node_count; n++) {
+            struct flow_callees callees = flow_callees(flow, n);
+
+            for (uint32_t i = 0; i < callees.count && !bitset_test(product->problem.closed, n); i++)
+                if (pass == 0)
+                    start[callees.data[i] + 2]++;
+                else
+                    product->callers[start[callees.data[i] + 1]++] = n;
+        }
+        if (pass == 1)
+            break;
+        for (uint32_t f = 0; f < flow->function_count; f++)
+            start[f + 2] += start[f + 1];
+        product->callers = xmalloc_array(start[flow->function_count + 1] + 1u, sizeof(uint32_t));
+    }
+    product->caller_start = start;
+}
+
+// Where a return of `function` may lead: behind any node that may call it.
+static void flat_leave(struct product *product, uint32_t from, uint32_t state, uint32_t function,
+                       uint32_t how)
+{
+    const struct flow *flow = product->flow;
+
+    for (uint32_t c = product->caller_start[function]; c < product->caller_start[function + 1];
+         c++) {
+        uint32_t n = product->callers[c];
+        uint32_t after = letter_leave(product, state, 0, n, function);
+        struct flow_edges next = flow_edges(flow, n);
+        for (uint32_t k = 0; after != AUTOMATON_DEAD && k < next.count; k++) {
+            uint32_t target = next.data[k].target, mode;
+
+            if (!(next.data[k].flags & how) ||
+                (mode = letter_step(product, after, target)) == AUTOMATON_DEAD)
+                continue;
+            uint32_t to =
+                add_state(product, target, (struct product_state){0, target, mode, target});
+            add_edge(product, (struct product_edge){from, to, FLOW_NONE, FLOW_NONE, false, false});
+        }
+        if (how == FLOW_LANDS && after != AUTOMATON_DEAD) {
+            uint32_t place = flow->node_count + flow->node_function[n];
+            uint32_t to =
+                add_state(product, place, (struct product_state){0, place, after, FLOW_NONE});
+            add_edge(product, (struct product_edge){from, to, FLOW_NONE, FLOW_NONE, false, false});
+        }
+    }
+}
+
+// A signal handler comes.
+static void flat_interrupt(struct product *product, uint32_t id)
+{
+    const struct flow *flow = product->flow;
+    struct product_state state = product->states.data[id];
+    uint32_t symbol;
+
+    if (flow->signals == FLOW_NONE)
+        return;
+    uint32_t entry = flow->functions[flow->signals].entry;
+    uint32_t mode = letter_call(product, state.mode, state.node, flow->signals, &symbol);
+    if (mode != AUTOMATON_DEAD)
+        mode = letter_step(product, mode, entry);
+    if (mode == AUTOMATON_DEAD)
+        return;
+    uint32_t to = add_state(product, entry, (struct product_state){0, entry, mode, entry});
+    add_edge(product, (struct product_edge){id, to, FLOW_NONE, flow->signals, true, false});
+}
+
+// It goes back to any node, since it may have come at any.
+static void flat_resume(struct product *product, uint32_t id)
+{
+    const struct flow *flow = product->flow;
+
+    for (uint32_t n = 0; n < flow->node_count; n++) {
+        uint32_t mode = letter_leave(product, product->states.data[id].mode, 0, n, flow->signals);
+
+        if (mode == AUTOMATON_DEAD)
+            continue;
+        uint32_t to = add_state(product, n, (struct product_state){0, n, mode, n});
+        add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, true});
+    }
+}
+
+// Places behind the nodes': a function that a jump leaves.
+static void work_flat(struct product *product, uint32_t id)
+{
+    const struct flow *flow = product->flow;
+    struct product_state state = product->states.data[id];
+
+    if (state.node == FLOW_NONE) {
+        flat_leave(product, id, state.mode, state.place - flow->node_count, FLOW_LANDS);
+        return;
+    }
+    flat_interrupt(product, id);
+    uint32_t function = flow->node_function[state.node];
+    struct flow_edges next = flow_edges(flow, state.node);
+    struct flow_callees callees = flow_callees(flow, state.node);
+    bool closed = bitset_test(product->problem.closed, state.node);
+    bool ends = product->problem.end_count == 0;
+
+    for (uint32_t i = 0; !ends && i < product->problem.end_count; i++)
+        ends = product->problem.ends[i] == state.node;
+    if (ends)
+        product_id_vec_push(&product->finals, id);
+    if ((flow->signals != FLOW_NONE && flow->has_jumps) ||
+        (!closed && flow->node_flags[state.node] & FLOW_JUMPS)) {
+        uint32_t place = flow->node_count + function;
+        uint32_t to =
+            add_state(product, place, (struct product_state){0, place, state.mode, FLOW_NONE});
+        add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, false});
+    }
+    if (closed)
+        return;
+    for (uint32_t k = 0; k < next.count; k++) {
+        uint32_t target = next.data[k].target, mode;
+
+        if (!(next.data[k].flags & FLOW_PAST) ||
+            (mode = letter_step(product, state.mode, target)) == AUTOMATON_DEAD)
+            continue;
+        uint32_t to = add_state(product, target, (struct product_state){0, target, mode, target});
+        add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, false});
+    }
+    for (uint32_t i = 0; i < callees.count; i++) {
+        uint32_t symbol, entry = flow->functions[callees.data[i]].entry, mode;
+        uint32_t inner = letter_call(product, state.mode, state.node, callees.data[i], &symbol);
+
+        if (inner == AUTOMATON_DEAD || !flow->functions[callees.data[i]].node_count ||
+            (mode = letter_step(product, inner, entry)) == AUTOMATON_DEAD)
+            continue;
+        uint32_t to = add_state(product, entry, (struct product_state){0, entry, mode, entry});
+        add_edge(product, (struct product_edge){id, to, FLOW_NONE, callees.data[i], true, false});
+    }
+    if (flow->node_flags[state.node] & FLOW_RETURNS)
+        flat_leave(product, id, state.mode, function, FLOW_BEHIND);
+    if (flow->node_flags[state.node] & FLOW_RETURNS && function == flow->signals)
+        flat_resume(product, id);
+}
+
+static void start_flat(struct product *product)
+{
+    uint32_t entry = product->flow->functions[product->problem.start].entry;
+    uint32_t initial = product->problem.automaton ? product->problem.automaton->initial : 0;
+    uint32_t mode = letter_step(product, initial, entry);
+
+    index_callers(product);
+    if (mode != AUTOMATON_DEAD)
+        add_state(product, entry, (struct product_state){0, entry, mode, entry});
+}
+
+// ----
+
+struct product *product_create(const struct product_problem *problem, struct budget *budget)
+{
+    struct product *product = xcalloc(1, sizeof(*product));
+
+    product->problem = *problem;
+    product->flow = problem->flow;
+    product->complete = true;
+    product_instance_vec_push(&product->instances,
+                              (struct product_instance){FLOW_NONE, 0, 0, VEC_INIT, VEC_INIT});
+    if (problem->flat)
+        start_flat(product);
+    else
+        start_spine(product);
+    product->start_count = (uint32_t)product->states.length;
+    for (; product->worked < product->states.length; product->worked++) {
+        if (budget_is_spent(budget) ||
+            (problem->state_limit && product->states.length > problem->state_limit)) {
+            product->complete = false;
+            break;
+        }
+        if (problem->flat)
+            work_flat(product, product->worked);
+        else if (product->states.data[product->worked].instance == PRODUCT_SPINE)
+            work_in_spine(product, product->worked);
+        else
+            work_in_instance(product, product->worked);
+    }
+    product_index(product);
+    return product;
+}
+
+void product_destroy(struct product *product)
+{
+    if (!product)
+        return;
+    for (size_t i = 0; i < product->instances.length; i++) {
+        product_caller_vec_deinit(&product->instances.data[i].callers);
+        product_id_vec_deinit(&product->instances.data[i].exits);
+    }
+    product_state_vec_deinit(&product->states);
+    product_edge_vec_deinit(&product->edges);
+    product_instance_vec_deinit(&product->instances);
+    product_mode_vec_deinit(&product->modes);
+    product_id_vec_deinit(&product->finals);
+    product_map_deinit(&product->state_of);
+    product_map_deinit(&product->instance_of);
+    product_map_deinit(&product->mode_of);
+    bitset_deinit(&product->useful);
+    free(product->view_base);
+    free(product->caller_start);
+    free(product->callers);
+    free(product->in_start);
+    free(product->in_edges);
+    free(product->out_start);
+    free(product->out_edges);
+    free(product);
+}
+
+bool product_is_complete(const struct product *product)
+{
+    return product->complete;
+}
+
+bool product_is_possible(const struct product *product)
+{
+    return product->possible;
+}
+
+uint32_t product_state_count(const struct product *product)
+{
+    return (uint32_t)product->states.length;
+}

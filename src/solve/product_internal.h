@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of the product; see product.h.
+#ifndef SOLVE_PRODUCT_INTERNAL_H
+#define SOLVE_PRODUCT_INTERNAL_H
+
+#include "common/map.h"
+#include "common/vec.h"
+#include "solve/automaton.h"
+#include "solve/product.h"
+
+#define PRODUCT_SPINE 0u // the instance that is none
+
+// Where control is: a place of an instance. Places are numbered: each instance has those of its
+// function's nodes, then one for its returns and one for its jumps; the spine has those of all
+// views' copies (of all nodes for a gap).
+struct product_state {
+    uint32_t instance;
+    uint32_t place; // in the instance
+    uint32_t mode;  // state of the automaton; in the spine a number of `modes`
+    uint32_t node;  // FLOW_NONE: an exit
+};
+
+struct product_edge {
+    uint32_t from, to;
+    uint32_t through; // an exit state of the instance called; FLOW_NONE: one step
+    uint32_t callee;  // function that is called and left, or that stays pending; FLOW_NONE
+    bool pends;
+    bool resumes; // behind a signal handler, at the same node: no step
+};
+
+struct product_caller {
+    uint32_t state;
+    uint32_t symbol;
+    bool interrupted; // by a signal handler: control goes on where it is
+};
+
+VEC_DEFINE(product_state_vec, struct product_state);
+VEC_DEFINE(product_edge_vec, struct product_edge);
+VEC_DEFINE(product_caller_vec, struct product_caller);
+VEC_DEFINE(product_id_vec, uint32_t);
+MAP_DEFINE_U64(product_map, uint32_t);
+
+struct product_instance {
+    uint32_t function;
+    uint32_t base;  // number of its first place, over all instances
+    uint32_t entry; // state
+    struct product_caller_vec callers;
+    struct product_id_vec exits; // states
+};
+VEC_DEFINE(product_instance_vec, struct product_instance);
+
+// In the spine: the automaton's state, and which of the view's `ran` have been visited.
+struct product_mode {
+    uint32_t state;
+    uint64_t visited;
+};
+VEC_DEFINE(product_mode_vec, struct product_mode);
+
+struct product {
+    struct product_problem problem;
+    const struct flow *flow;
+    struct product_state_vec states;
+    struct product_edge_vec edges;
+    struct product_instance_vec instances;
+    struct product_mode_vec modes;
+    struct product_map state_of;    // by place number and mode
+    struct product_map instance_of; // by function and state
+    struct product_map mode_of;
+    uint64_t place_count; // given out
+    uint32_t *view_base;  // place of each view's first copy in the spine; view_count + 1
+    uint32_t *caller_start, *callers; // flat: by function, the nodes that may call it
+    struct product_id_vec finals;     // states of the spine where a run may end
+    uint32_t start_count;             // states 0 .. start_count-1 are where runs begin
+    uint32_t worked;                  // states that have been looked at
+    bool complete;
+    // Edges by target, once built; by source.
+    uint32_t *in_start, *in_edges;
+    uint32_t *out_start, *out_edges;
+    struct bitset useful; // states on the way to an end that is accepted
+    bool possible;
+};
+
+// ---- product_solve.c
+
+void product_index(struct product *product);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/view.h"
+
+#include <stdlib.h>
+
+#include "common/alloc.h"
+#include "common/vec.h"
+
+VEC_DEFINE(view_id_vec, uint32_t);
+
+struct view_edge {
+    uint32_t source;
+    struct flow_edge edge;
+};
+VEC_DEFINE(view_edge_vec, struct view_edge);
+
+struct view_builder {
+    const struct flow *flow;
+    const struct view_facts *facts;
+    struct view_id_vec node, start, end;
+    struct view_edge_vec edges;
+};
+
+static bool is_among(const uint32_t *ids, uint32_t count, uint32_t id)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+static void add_edge(struct view_builder *builder, uint32_t source, uint32_t target, uint32_t flags)
+{
+    view_edge_vec_push(&builder->edges, (struct view_edge){source, {target, flags}});
+}
+
+// How control goes from one node to the other, in one step. A path that was recorded was taken:
+// where the graph has no such edge it was a jump.
+static uint32_t step_flags(const struct flow *flow, uint32_t from, uint32_t to)
+{
+    struct flow_edges next = flow_edges(flow, from);
+    uint32_t flags = 0;
+
+    for (uint32_t k = 0; k < next.count; k++)
+        if (next.data[k].target == to)
+            flags |= next.data[k].flags;
+    return flags ? flags : FLOW_PAST | FLOW_BEHIND | FLOW_LANDS;
+}
+
+// A copy of the whole function; its first copy.
+static uint32_t add_function(struct view_builder *builder)
+{
+    const struct flow_function *f = &builder->flow->functions[builder->facts->function];
+    uint32_t base = (uint32_t)builder->node.length;
+
+    for (uint32_t n = 0; n < f->node_count; n++) {
+        struct flow_edges next = flow_edges(builder->flow, f->first_node + n);
+
+        view_id_vec_push(&builder->node, f->first_node + n);
+        for (uint32_t k = 0; k < next.count; k++)
+            add_edge(builder, base + n, base + next.data[k].target - f->first_node,
+                     next.data[k].flags);
+    }
+    return base;
+}
+
+// The copies of one step: its node first.
+static void add_step(struct view_builder *builder, const struct view_step *step)
+{
+    uint32_t base = (uint32_t)builder->node.length;
+
+    view_id_vec_push(&builder->node, step->node);
+    for (uint32_t i = 0; i < step->loop_count; i++)
+        if (step->loop[i] != step->node)
+            view_id_vec_push(&builder->node, step->loop[i]);
+    for (uint32_t i = base; step->loop_count && i < builder->node.length; i++) {
+        struct flow_edges next = flow_edges(builder->flow, builder->node.data[i]);
+
+        for (uint32_t k = 0; k < next.count; k++)
+            for (uint32_t t = base; t < builder->node.length; t++)
+                if (builder->node.data[t] == next.data[k].target)
+                    add_edge(builder, i, t, next.data[k].flags);
+    }
+}
+
+// From every copy from..to-1 that has an edge to the node: an edge to the copy `target`. `must`:
+// the last step led there, whatever the graph says.
+static void connect(struct view_builder *builder, uint32_t from, uint32_t to, uint32_t target,
+                    bool must)
+{
+    uint32_t node = builder->node.data[target];
+    bool any = false;
+
+    for (uint32_t i = from; i < to; i++) {
+        struct flow_edges next = flow_edges(builder->flow, builder->node.data[i]);
+
+        for (uint32_t k = 0; k < next.count; k++)
+            if (next.data[k].target == node) {
+                add_edge(builder, i, target, next.data[k].flags);
+                any = true;
+            }
+    }
+    for (uint32_t i = from; must && !any && i < to; i++)
+        add_edge(builder, i, target, step_flags(builder->flow, builder->node.data[i], node));
+}
+
+// Control goes on freely from copies from..to-1 into the copy of the function at `base`.
+static void connect_freely(struct view_builder *builder, uint32_t from, uint32_t to, uint32_t base)
+{
+    const struct flow_function *f = &builder->flow->functions[builder->facts->function];
+
+    for (uint32_t i = from; i < to; i++) {
+        struct flow_edges next = flow_edges(builder->flow, builder->node.data[i]);
+
+        for (uint32_t k = 0; k < next.count; k++)
+            add_edge(builder, i, base + next.data[k].target - f->first_node, next.data[k].flags);
+    }
+}
+
+static void add_ends(struct view_builder *builder, uint32_t from)
+{
+    const struct view_facts *facts = builder->facts;
+
+    for (uint32_t i = from; i < builder->node.length; i++)
+        if (is_among(facts->at, facts->at_count, builder->node.data[i]))
+            view_id_vec_push(&builder->end, i);
+}
+
+static void add_copies(struct view_builder *builder)
+{
+    const struct view_facts *facts = builder->facts;
+    const struct flow_function *f = &builder->flow->functions[facts->function];
+    uint32_t from = 0, to = 0;
+
+    if (!facts->from_entry || !facts->step_count) {
+        uint32_t base = add_function(builder);
+
+        view_id_vec_push(&builder->start, base + f->entry - f->first_node);
+        to = (uint32_t)builder->node.length;
+    }
+    for (uint32_t s = 0; s < facts->step_count; s++) {
+        uint32_t base = (uint32_t)builder->node.length;
+
+        add_step(builder, &facts->steps[s]);
+        if (s > 0 || !facts->from_entry)
+            connect(builder, from, to, base, s > 0);
+        // an activation can be all there is of the known path
+        if (s == 0 && (facts->from_entry || builder->node.data[base] == f->entry))
+            view_id_vec_push(&builder->start, base);
+        from = base;
+        to = (uint32_t)builder->node.length;
+    }
+    if (facts->step_count && !facts->to_end) {
+        // it may also still stand at the last step known
+        uint32_t base = add_function(builder);
+        connect_freely(builder, from, to, base);
+    }
+    add_ends(builder, facts->step_count ? from : 0);
+}
+
+static void finish(struct view_builder *builder, struct view *view)
+{
+    const struct view_facts *facts = builder->facts;
+
+    view->count = (uint32_t)builder->node.length;
+    view->edge_start = xcalloc(view->count + 2u, sizeof(uint32_t));
+    view->edges = xmalloc_array(builder->edges.length + 1, sizeof(*view->edges));
+    for (size_t e = 0; e < builder->edges.length; e++)
+        view->edge_start[builder->edges.data[e].source + 2]++;
+    for (uint32_t i = 0; i < view->count; i++)
+        view->edge_start[i + 2] += view->edge_start[i + 1];
+    for (size_t e = 0; e < builder->edges.length; e++)
+        view->edges[view->edge_start[builder->edges.data[e].source + 1]++] =
+            builder->edges.data[e].edge;
+    view->node = view_id_vec_steal(&builder->node);
+    view->closed = xcalloc(view->count + 1u, sizeof(bool));
+    for (uint32_t i = 0; i < view->count; i++)
+        view->closed[i] = is_among(facts->closed, facts->closed_count, view->node[i]);
+    view->start_count = (uint32_t)builder->start.length;
+    view->start = view_id_vec_steal(&builder->start);
+    view->end_count = (uint32_t)builder->end.length;
+    view->end = view_id_vec_steal(&builder->end);
+    view->ran_count = facts->ran_count;
+    view->ran = xmalloc_array(facts->ran_count + 1u, sizeof(uint32_t));
+    for (uint32_t i = 0; i < facts->ran_count; i++)
+        view->ran[i] = facts->ran[i];
+    view_edge_vec_deinit(&builder->edges);
+}
+
+struct view *view_create(const struct flow *flow, const struct view_facts *facts)
+{
+    struct view *view = xcalloc(1, sizeof(*view));
+    struct view_builder builder = {.flow = flow, .facts = facts};
+
+    view->function = facts->function;
+    view->is_direct = facts->is_direct;
+    if (facts->function != FLOW_NONE)
+        add_copies(&builder);
+    finish(&builder, view);
+    return view;
+}
+
+void view_destroy(struct view *view)
+{
+    if (!view)
+        return;
+    free(view->node);
+    free(view->edge_start);
+    free(view->edges);
+    free(view->closed);
+    free(view->start);
+    free(view->end);
+    free(view->ran);
+    free(view);
+}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is what `inquest coverage` says of a core true? Nodes that it says ran must be in the log of the run,
+those that it says did not must not be."""
+
+import json
+import os
+import subprocess
+
+from log import ENTER, NODE
+
+SOLVERS = ("utl", "fsa", "vpa")
+
+
+def first_nodes(log):
+    """{(function number, node): index of the first record of that node}."""
+    first, function, words = {}, {}, log.words
+    for i in range(log.length):
+        event = words[2 * i + 1]
+        kind, value = event >> 29, event & 0x1FFFFFFF
+        if kind == ENTER:
+            function[words[2 * i]] = value
+        elif kind == NODE and words[2 * i] in function:
+            first.setdefault((function[words[2 * i]], value), i)
+    return first
+
+
+def ask(shipped, core, solver):
+    done = subprocess.run([shipped.tools.inquest, "coverage", "--json", "--solver", solver, shipped.exe, core],
+                          capture_output=True, text=True)
+    if done.returncode:
+        return None, done.stderr.strip()
+    return json.loads(done.stdout), None
+
+
+def problems(shipped, core, first, low, high, statistics=None):
+    """The run stood somewhere between records low and high (both: after so many of them)."""
+    table, found = shipped.table, []
+    for solver in SOLVERS:
+        answer, trouble = ask(shipped, core, solver)
+        if trouble:
+            found.append(("coverage", f"{solver}: {trouble}"))
+            continue
+        for node in answer["nodes"]:
+            ident = int(node["module"], 16)
+            if statistics is not None:
+                statistics[solver, node["answer"]] += 1
+            if ident not in table.by_id or node["answer"] == "maybe":
+                continue
+            function = table.lookup(ident, node["index"])
+            at = first.get((table.by_id[ident] << 16 | node["index"], node["node"]), float("inf"))
+            if function.linkage in ("weak", "available"):
+                continue  # another copy may be the one that ran
+            if node["answer"] == "yes" and at >= high:
+                found.append(("coverage", f"{solver}: '{function.name}' node {node['node']} (line "
+                              f"{node['line']}) is told to have run, it did not"))
+            if node["answer"] == "no" and at < low:
+                found.append(("coverage", f"{solver}: '{function.name}' node {node['node']} (line "
+                              f"{node['line']}) is told not to have run, it did"))
+    return found
+
+
+def wanted():
+    return os.environ.get("TRUTH_COVERAGE")
