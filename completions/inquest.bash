@@ -1,9 +1,10 @@
 # bash completion for inquest
 _inquest() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=summary word
-    local commands="summary run report dump tune doctor help"
+    local commands="summary run report ask coverage dump tune doctor help"
     local common="--json --quiet --time --memory --verbose --help"
     local files="--debug-dir --sysroot --no-cache"
+    local inquiry="--solver --use --given --log --log-complete $files"
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case " $commands " in
         *" $word "*)
@@ -17,7 +18,15 @@ _inquest() {
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
         ;;
-    --time | --memory | --on | --off | --timeout | --function)
+    --solver)
+        mapfile -t COMPREPLY < <(compgen -W "auto utl fsa vpa" -- "$current")
+        return
+        ;;
+    --use)
+        mapfile -t COMPREPLY < <(compgen -W "stack coverage paths logs" -- "$current")
+        return
+        ;;
+    --time | --memory | --given | --file | --on | --off | --timeout | --function)
         return
         ;;
     esac
@@ -25,6 +34,8 @@ _inquest() {
     case $command in
     summary) options="--source-dir $files" ;;
     report) options="--output $files" ;;
+    ask) options="--witness $inquiry" ;;
+    coverage) options="--lcov --file $inquiry" ;;
     tune) options="--on --off --on-stack --list --no-cache" ;;
     run) options="--core --zstd --expect --expect-stderr --unbuffered --no-seccomp --timeout --follow --no-follow --all --no-summary --output --pass-exit" ;;
     dump) options="--function --alone --debug-dir --no-cache" ;;

@@ -22,9 +22,10 @@ struct builder {
     struct flow_set_map sets; // by the model's sets of callees and callbacks
     uint32_t *library_of_set; // by set of callbacks: the function that stands for it
     struct flow_id_vec first; // roots that run before or after main
-    struct flow_id_vec mains, threads, handlers;
-    uint32_t *landing_start; // by function + 1: its landings in `landing`
-    uint32_t *landing;       // nodes of calls that return twice
+    struct flow_id_vec mains, threads, handlers, assembly;
+    uint32_t *landing_start;    // by function + 1: its landings in `landing`
+    uint32_t *landing;          // nodes of calls that return twice
+    uint32_t assembly_function; // calls what assembly names; FLOW_NONE
     bool has_landing_pads, has_jumps, has_vfork;
 };
 
@@ -63,6 +64,10 @@ static void collect_roots(struct builder *builder)
         case ROOT_ESCAPED:
             // before main nobody has been given them, but for constructors, whose calls say so
             break;
+        case ROOT_ASSEMBLY:
+            flow_id_vec_push(&builder->assembly, function);
+            flow_id_vec_push(&builder->first, function);
+            break;
         default:
             flow_id_vec_push(&builder->first, function);
         }
@@ -70,6 +75,7 @@ static void collect_roots(struct builder *builder)
     }
     sort_unique(&builder->mains);
     sort_unique(&builder->handlers);
+    sort_unique(&builder->assembly);
     sort_unique(&builder->first);
     sort_unique(&builder->threads);
 }
@@ -149,14 +155,18 @@ static uint32_t close_set(struct builder *builder)
     return (uint32_t)builder->set_start.length - 2;
 }
 
-static uint32_t set_of_site(struct builder *builder, struct site_id site)
+// What a node may call: its site's callees, library code, what assembly in it names. MODEL_NONE: it
+// has no site.
+static uint32_t set_of_node(struct builder *builder, struct site_id site, bool has_assembly)
 {
     const struct callee_table *table = &builder->model->callees;
-    uint32_t callees = table->callees_of_site[site.value];
-    uint32_t callbacks = builder->model->sites[site.value].flags & SITE_CALLS_BACK
+    bool calls = site.value != MODEL_NONE;
+    uint32_t callees = calls ? table->callees_of_site[site.value] : 0;
+    uint32_t callbacks = calls && builder->model->sites[site.value].flags & SITE_CALLS_BACK
                              ? table->callbacks_of_site[site.value]
                              : 0;
-    uint64_t key = (uint64_t)callees << 32 | callbacks;
+    has_assembly &= builder->assembly_function != FLOW_NONE;
+    uint64_t key = (uint64_t)callees << 32 | (uint64_t)has_assembly << 31 | callbacks;
     uint32_t *found = flow_set_map_get(&builder->sets, key);
 
     if (found)
@@ -167,6 +177,8 @@ static uint32_t set_of_site(struct builder *builder, struct site_id site)
             builder->library_of_set[callbacks] = builder->flow->function_count++;
         flow_id_vec_push(&builder->members, builder->library_of_set[callbacks]);
     }
+    if (has_assembly)
+        flow_id_vec_push(&builder->members, builder->assembly_function);
     uint32_t set = close_set(builder);
     *flow_set_map_put(&builder->sets, key) = set;
     return set;
@@ -195,16 +207,19 @@ static void push_node(struct builder *builder, uint32_t node)
     uint32_t flags = FLOW_PAST, set = 0;
     bool jumps = false;
 
+    bool has_assembly = model_node->flags & NODE_ASM;
+    if (model_node->site.value != MODEL_NONE || has_assembly)
+        set = set_of_node(builder, model_node->site, has_assembly);
     if (model_node->site.value != MODEL_NONE) {
         const struct model_site *site = model_site(model, model_node->site);
 
-        set = set_of_site(builder, model_node->site);
         jumps = site_jumps(builder, site);
         if (set) {
             bool past = site->flags & SITE_EXTERNAL && !(site->flags & SITE_CALLS_BACK);
             flags = past ? FLOW_PAST | FLOW_BEHIND : FLOW_BEHIND;
         }
-    }
+    } else if (set)
+        flags = FLOW_PAST | FLOW_BEHIND;
     for (uint32_t k = 0; k < next.count; k++) {
         bool pad = model->nodes[next.data[k].value].flags & NODE_LANDING;
         flow_edge_vec_push(&builder->edges,
@@ -214,10 +229,12 @@ static void push_node(struct builder *builder, uint32_t node)
         push_landings(builder, node, FLOW_LANDS);
     if (jumps)
         push_landings(builder, node, FLOW_PAST);
+    // a naked function returns by its own assembly
+    bool is_naked = model_function(model, model_node->function)->flags & FUNCTION_NAKED;
     builder->flow->node_set[node] = set;
     builder->flow->node_function[node] = model_node->function.value;
     builder->flow->node_flags[node] =
-        (model_node->flags & NODE_RETURN ? FLOW_RETURNS : 0) |
+        (model_node->flags & NODE_RETURN || is_naked ? FLOW_RETURNS : 0) |
         (jumps || (model_node->flags & NODE_RESUME && builder->has_jumps) ? FLOW_JUMPS : 0);
 }
 
@@ -294,6 +311,12 @@ static void add_libraries(struct builder *builder)
         push_members(builder, callee_table_set(table, set));
         add_hub(builder, function, FLOW_RETURNS, close_set(builder), FLOW_NONE);
         end_function(builder, function);
+    }
+    if (builder->assembly_function != FLOW_NONE) {
+        begin_function(builder, builder->assembly_function);
+        add_hub(builder, builder->assembly_function, FLOW_RETURNS,
+                set_of_ids(builder, &builder->assembly), FLOW_NONE);
+        end_function(builder, builder->assembly_function);
     }
     if (flow->signals != FLOW_NONE) {
         begin_function(builder, flow->signals);
@@ -375,6 +398,7 @@ struct flow *flow_from_model(const struct model *model)
     flow->thread_start = flow->function_count++;
     flow->any_start = flow->function_count++;
     flow->signals = builder.handlers.length ? flow->function_count++ : FLOW_NONE;
+    builder.assembly_function = builder.assembly.length ? flow->function_count++ : FLOW_NONE;
     add_model(&builder);
     name_functions(&builder);
     add_starts(&builder);
@@ -389,6 +413,7 @@ struct flow *flow_from_model(const struct model *model)
     flow_id_vec_deinit(&builder.mains);
     flow_id_vec_deinit(&builder.threads);
     flow_id_vec_deinit(&builder.handlers);
+    flow_id_vec_deinit(&builder.assembly);
     free(builder.library_of_set);
     free(builder.landing_start);
     free(builder.landing);

@@ -12,6 +12,7 @@
  * returns:
  *   - a function for every set of callbacks: library code that enters any of them, any number of
  *     times. A site that calls back calls it.
+ *   - one for what assembly names, if it names anything: a node with assembly may call it.
  *   - one for signal handlers, if there are any: it may be entered at any node, also before the
  * call that ends it, and goes back there (`signals`; no edge says so).
  *   - `start`, which every run of a program's first thread begins in: whatever runs before main,

@@ -2,6 +2,7 @@
 """Is what `inquest coverage` says of a core true? Nodes that it says ran must be in the log of the run,
 those that it says did not must not be."""
 
+import collections
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import subprocess
 from log import ENTER, NODE
 
 SOLVERS = ("utl", "fsa", "vpa")
+COUNT = collections.Counter()  # answers, by solver
 
 
 def first_nodes(log):
@@ -32,7 +34,7 @@ def ask(shipped, core, solver):
     return json.loads(done.stdout), None
 
 
-def problems(shipped, core, first, low, high, statistics=None):
+def problems(shipped, core, first, low, high):
     """The run stood somewhere between records low and high (both: after so many of them)."""
     table, found = shipped.table, []
     for solver in SOLVERS:
@@ -42,14 +44,13 @@ def problems(shipped, core, first, low, high, statistics=None):
             continue
         for node in answer["nodes"]:
             ident = int(node["module"], 16)
-            if statistics is not None:
-                statistics[solver, node["answer"]] += 1
+            COUNT[solver, node["answer"]] += 1
             if ident not in table.by_id or node["answer"] == "maybe":
                 continue
             function = table.lookup(ident, node["index"])
             at = first.get((table.by_id[ident] << 16 | node["index"], node["node"]), float("inf"))
-            if function.linkage in ("weak", "available"):
-                continue  # another copy may be the one that ran
+            if function.linkage in ("weak", "available", "naked"):
+                continue  # another copy may be the one that ran; or it cannot log
             if node["answer"] == "yes" and at >= high:
                 found.append(("coverage", f"{solver}: '{function.name}' node {node['node']} (line "
                               f"{node['line']}) is told to have run, it did not"))
@@ -61,3 +62,11 @@ def problems(shipped, core, first, low, high, statistics=None):
 
 def wanted():
     return os.environ.get("TRUTH_COVERAGE")
+
+
+def lines():
+    for solver in SOLVERS:
+        total = sum(COUNT[solver, a] for a in ("yes", "no", "maybe"))
+        if total:
+            yield (f"coverage {solver}: yes {100 * COUNT[solver, 'yes'] / total:.1f}% no "
+                   f"{100 * COUNT[solver, 'no'] / total:.1f}% maybe {100 * COUNT[solver, 'maybe'] / total:.1f}%")

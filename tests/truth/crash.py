@@ -14,6 +14,7 @@ import tempfile
 import zlib
 
 import check
+import coverage
 from binary import plain_name
 from evidence import Evidence
 from log import ENTER, THREAD, Log, Replay
@@ -156,6 +157,8 @@ def crash_logged(shipped, arguments, text, **variables):
         problems = final_problems(shipped.table, evidence, log)
         if problems and not repeats(shipped, arguments, text, variables, folder, log):
             raise Unusable("two runs of the logging build differ")
+        if coverage.wanted():
+            problems += coverage.problems(shipped, core, coverage.first_nodes(log), log.length, log.length)
         if evidence.signal != number:
             problems.append(("signal", f"died of signal {number}, evidence says {evidence.signal}"))
         if problems and os.environ.get("TRUTH_KEEP"):
@@ -415,6 +418,7 @@ def crash_stepped(shipped, arguments, text, seed, count):
         entered = [int.from_bytes(data[i:i + 8], "little") for i in range(0, len(data), 8)]
         log, _ = run_logger(shipped, arguments, text, {}, folder)
         positions = entry_positions(shipped, log, entered)
+        first = coverage.first_nodes(log)
         with open(os.path.join(out, "calls")) as file:
             calls = [int(line.split()[0], 16) for line in file]
         addresses = calls + [s.pc - base for s in found] + [r - base - 1 for s in found for r in s.stack]
@@ -436,7 +440,9 @@ def crash_stepped(shipped, arguments, text, seed, count):
                     yield f"step={stop.step} pc={stop.pc - base:#x}", evidence, []
                     continue
             cores.append((stop, evidence))
-            direct[stop.core] = (physical_problems(shipped, evidence, stop, base, symbols)
+            covered = coverage.problems(shipped, core, first, *positions[stop.entries]) \
+                if coverage.wanted() else []
+            direct[stop.core] = covered + (physical_problems(shipped, evidence, stop, base, symbols)
                                  + call_problems(shipped, out, number, evidence, symbols))
             if evidence.signal != stop.signal:
                 direct[stop.core].append(("signal", f"sent {stop.signal}, told {evidence.signal}"))

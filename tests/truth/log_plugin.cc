@@ -104,7 +104,8 @@ void writeTable(Module &module, raw_ostream &out)
             continue;
         DenseMap<BasicBlock *, unsigned> firstNode;
         std::vector<Node> nodes = nodesOf(f, firstNode);
-        const char *linkage = f.hasAvailableExternallyLinkage() ? "available"
+        const char *linkage = f.hasFnAttribute(Attribute::Naked) ? "naked" // cannot log
+                              : f.hasAvailableExternallyLinkage() ? "available"
                               : f.isWeakForLinker()             ? "weak"
                               : f.hasLocalLinkage()             ? "local"
                                                                 : "external";

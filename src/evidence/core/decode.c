@@ -146,6 +146,24 @@ static bool callee_has_model(struct decoder *decoder, const struct unwind_frame 
     return info->count && info->positions[info->count - 1].function.value != MODEL_NONE;
 }
 
+// Without optimisation only musttail leaves no frame, and debug information has no call sites: the
+// call that the frame waits for names another function than the one that runs.
+static bool calls_another(const struct decoder *decoder, const struct address_info *info,
+                          const struct evidence_frame *frame, const char *runs)
+{
+    const struct position *position = &info->positions[0];
+
+    if (position->function.value == MODEL_NONE || frame->candidates.count != 1 ||
+        function_is_optimized(decoder, position->function))
+        return false;
+    struct site_id site =
+        model_node(decoder->model,
+                   model_node_at(decoder->model, position->function, frame->candidates.nodes[0]))
+            ->site;
+    const char *named = site.value == MODEL_NONE ? NULL : model_site(decoder->model, site)->callee;
+    return named && strcmp(named, runs) != 0;
+}
+
 // `callee`: the frame that this one waits for, NULL when it was interrupted.
 static void physical_frame(struct decoder *decoder, const struct stop *stop,
                            const struct unwind_frame *callee, struct frame_vec *frames)
@@ -174,6 +192,9 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     size_t first = frames->length;
     for (uint32_t depth = 0; depth < info->count; depth++)
         model_frame(decoder, &here, info, depth, first, frames);
+    if (here.callee_has_model && first > 0 && first < frames->length &&
+        calls_another(decoder, info, &frames->data[first], inner))
+        frames->data[first - 1].gap = true;
 }
 
 // A load or store of the thread itself, as opposed to a signal from outside or a trap.

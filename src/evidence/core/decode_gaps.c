@@ -89,8 +89,11 @@ bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
         decoder, callee->module, unwind_frame_lookup(callee), callee->flags & UNWIND_EXACT);
     const struct debug_call_site *site = info ? debug_call_site_at(info, caller->pc) : NULL;
 
+    // a library function may go by several names, and may itself have been called at the end of
+    // another
     if (!site || !site->target)
-        return inner->physical && is_tail_target(decoder, name);
+        return is_tail_target(decoder, name) ||
+               (!inner->physical && decoder->tail_targets.length > 0);
     if (!strcmp(site->target, name) ||
         (site->target_linkage && !strcmp(site->target_linkage, name)))
         return inner->physical && makes_tail_calls(inner->physical);

@@ -578,7 +578,9 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
     bool named = position->source == POSITION_DISCRIMINATOR || position->source == POSITION_EDGE;
     enum machine_says says = MACHINE_AGREES;
 
-    if (!stop->interrupted || stop->memory_fault || stop->trapped ||
+    // stores of the sum hold loads and stores in their place; where there are none, a load may have
+    // been sunk
+    if (!stop->interrupted || (stop->memory_fault && sum) || stop->trapped ||
         position->source == POSITION_PROLOGUE || (!named && !stop->asynchronous) ||
         !function_is_optimized(decoder, position->function))
         return MACHINE_SAYS_NOTHING;
