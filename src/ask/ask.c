@@ -71,30 +71,10 @@ static void find_certain(struct ask_session *session, struct budget *budget)
     vpa_coverage_deinit(&coverage);
 }
 
-// The nodes that ran according to the facts and are not in the run, at most `most` of them.
-static uint32_t missing_ran(const struct ask_case *ask, const struct run *run, uint32_t *ret,
-                            uint32_t most)
-{
-    struct bitset seen;
-    uint32_t count = 0;
-
-    bitset_init(&seen, ask->flow->node_count);
-    for (uint32_t i = 0; i < run->count; i++)
-        if (run->events[i].letter == RUN_STEP)
-            bitset_set(&seen, run->events[i].node);
-    for (size_t i = 0; ask->is_single && i < ask->ran.length; i++)
-        if (!bitset_test_and_set(&seen, ask->ran.data[i])) {
-            if (count < most)
-                ret[count] = ask->ran.data[i];
-            count++;
-        }
-    bitset_deinit(&seen);
-    return count;
-}
-
 // Solves with what `settings` takes in. ASK_UNDECIDED: too large.
 static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver solver,
-                                   const struct exact_settings *settings, struct ask_result *ret)
+                                   const struct exact_settings *settings, struct ask_result *ret,
+                                   uint32_t **missed, uint32_t *missed_count)
 {
     struct exact exact;
     enum ask_verdict verdict = ASK_UNDECIDED;
@@ -105,7 +85,12 @@ static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver s
     if (product_is_possible(exact.product)) {
         verdict = ASK_POSSIBLE;
         run_deinit(&ret->witness);
-        ret->has_witness = product_shortest(exact.product, settings->budget, &ret->witness);
+        if (settings->without_ran)
+            ret->has_witness =
+                product_collect(exact.product, ask->ran.data, (uint32_t)ask->ran.length,
+                                settings->budget, &ret->witness, missed, missed_count);
+        else
+            ret->has_witness = product_shortest(exact.product, settings->budget, &ret->witness);
     } else if (product_is_complete(exact.product))
         verdict = ASK_IMPOSSIBLE;
     if (exact.dropped_stack)
@@ -114,8 +99,8 @@ static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver s
     return verdict;
 }
 
-// Where too many nodes have to be visited: those that the shortest run misses are added, until it
-// misses none.
+// Where too many nodes have to be visited: by detours, and those that are missing then as parts of
+// the automaton.
 static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_solver solver,
                                            struct exact_settings *settings, struct ask_result *ret)
 {
@@ -124,18 +109,19 @@ static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_
     settings->without_ran = true;
     settings->also_ran = also;
     for (;;) {
-        enum ask_verdict verdict = solve_once(ask, solver, settings, ret);
-        uint32_t missing, room = RAN_MOST - settings->also_ran_count;
+        uint32_t *missed = NULL, count = 0;
+        enum ask_verdict verdict = solve_once(ask, solver, settings, ret, &missed, &count);
 
-        if (verdict != ASK_POSSIBLE || !ret->has_witness)
-            return verdict == ASK_POSSIBLE ? ASK_UNDECIDED : verdict;
-        missing = missing_ran(ask, &ret->witness, also + settings->also_ran_count, room);
-        ret->dropped = missing;
-        if (missing == 0)
-            return ASK_POSSIBLE;
-        if (missing > room)
-            return ASK_UNDECIDED;
-        settings->also_ran_count += missing;
+        ret->dropped = count;
+        if (verdict == ASK_POSSIBLE && (!ret->has_witness || budget_is_spent(settings->budget)))
+            verdict = ASK_UNDECIDED;
+        if (verdict == ASK_POSSIBLE && count > RAN_MOST - settings->also_ran_count)
+            verdict = ASK_UNDECIDED;
+        for (uint32_t i = 0; verdict == ASK_POSSIBLE && i < count; i++)
+            also[settings->also_ran_count++] = missed[i];
+        free(missed);
+        if (verdict != ASK_POSSIBLE || count == 0)
+            return verdict;
     }
 }
 
@@ -150,7 +136,7 @@ static enum ask_verdict solve_product(struct ask_session *session, struct automa
     ret->context_insensitive = solver != ASK_SOLVER_VPA;
     if (solver == ASK_SOLVER_VPA && session->has_certain)
         settings.certain = &session->certain;
-    enum ask_verdict verdict = solve_once(session->ask, solver, &settings, ret);
+    enum ask_verdict verdict = solve_once(session->ask, solver, &settings, ret, NULL, NULL);
     if (verdict == ASK_IMPOSSIBLE || !ret->dropped)
         return verdict;
     return solve_step_by_step(session->ask, solver, &settings, ret);

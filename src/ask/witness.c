@@ -20,7 +20,8 @@ enum arrival {
 
 struct frame {
     uint32_t function;
-    uint32_t node; // where it is; FLOW_NONE: not begun
+    uint32_t begin; // event that it began with
+    uint32_t node;  // where it is; FLOW_NONE: not begun
     enum arrival arrival;
 };
 VEC_DEFINE(frame_vec, struct frame);
@@ -32,6 +33,8 @@ struct replay {
     struct frame_vec stack;
     uint32_t *visits; // by node
     const char *problem;
+    const struct run *run;
+    uint32_t at; // event
 };
 
 static bool calls(const struct flow *flow, uint32_t node, uint32_t function)
@@ -60,8 +63,8 @@ static void replay_step(struct replay *replay, uint32_t node)
 
     replay->visits[node]++;
     if (!frame) {
-        frame_vec_push(&replay->stack,
-                       (struct frame){replay->flow->node_function[node], node, AT_NODE});
+        frame_vec_push(&replay->stack, (struct frame){replay->flow->node_function[node], replay->at,
+                                                      node, AT_NODE});
         if (replay->flow->functions[replay->ask->threads[0].start].entry != node)
             replay->problem = "it does not begin where the thread began";
         return;
@@ -94,7 +97,8 @@ static void replay_call(struct replay *replay, const struct run_event *event)
 
     if (!replay->stack.length || frame->node != event->node || frame->arrival != AT_NODE)
         replay->problem = "a call is made where control is not";
-    frame_vec_push(&replay->stack, (struct frame){event->function, FLOW_NONE, AT_NODE});
+    frame_vec_push(&replay->stack,
+                   (struct frame){event->function, replay->at + 1, FLOW_NONE, AT_NODE});
 }
 
 static void replay_leave(struct replay *replay, const struct run_event *event)
@@ -121,6 +125,27 @@ static void replay_leave(struct replay *replay, const struct run_event *event)
         replay->problem = "a function is left where it does not end";
 }
 
+// Has the activation itself visited all that it is known to have?
+static bool frame_visited(const struct replay *replay, const struct frame *frame,
+                          const struct view *view)
+{
+    for (uint32_t r = 0; r < view->ran_count; r++) {
+        uint32_t depth = 0;
+        bool found = false;
+
+        for (uint32_t i = frame->begin; !found && i < replay->run->count; i++) {
+            const struct run_event *event = &replay->run->events[i];
+
+            depth += event->letter == RUN_CALL;
+            depth -= event->letter == RUN_LEAVE && depth > 0;
+            found = event->letter == RUN_STEP && depth == 0 && event->node == view->ran[r];
+        }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 // Views from..to-1, none of them a gap, against the stack at `at`.
 static bool segment_fits(const struct replay *replay, size_t from, size_t to, size_t at)
 {
@@ -135,7 +160,7 @@ static bool segment_fits(const struct replay *replay, size_t from, size_t to, si
 
         for (uint32_t i = 0; i < view->end_count; i++)
             fits |= view->node[view->end[i]] == frame->node;
-        if (!fits || frame->function != view->function)
+        if (!fits || frame->function != view->function || !frame_visited(replay, frame, view))
             return false;
     }
     return true;
@@ -287,12 +312,13 @@ static const char *flat_problem(const struct ask_case *ask, const struct run *ru
 const char *witness_problem(const struct ask_case *ask, const struct run *run,
                             struct automaton *query, bool flat)
 {
-    struct replay replay = {.ask = ask, .flow = ask->flow, .flat = flat};
+    struct replay replay = {.ask = ask, .flow = ask->flow, .flat = flat, .run = run};
 
     replay.visits = xcalloc(ask->flow->node_count + 1u, sizeof(uint32_t));
     for (uint32_t i = 0; !flat && !replay.problem && i < run->count; i++) {
         const struct run_event *event = &run->events[i];
 
+        replay.at = i;
         if (event->letter == RUN_STEP)
             replay_step(&replay, event->node);
         else if (event->letter == RUN_CALL)

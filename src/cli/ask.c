@@ -80,6 +80,7 @@ static struct error *check_evidence(struct asking *asking)
     return err;
 }
 
+// Where there are several queries the evidence has been checked.
 static struct error *ask_one(struct asking *asking, const char *text, bool interactive)
 {
     struct query *query;
@@ -94,7 +95,10 @@ static struct error *ask_one(struct asking *asking, const char *text, bool inter
     }
     options_budget(asking->options, &budget);
     ask_query(asking->session, query, asking->inquiry->solver, &budget, &result);
-    err = print(asking, query, &result);
+    if (!interactive && result.verdict != ASK_POSSIBLE)
+        err = check_evidence(asking);
+    if (!err)
+        err = print(asking, query, &result);
     ask_result_deinit(&result);
     query_destroy(query);
     return err;
@@ -114,10 +118,9 @@ static void ask_line(void *context, const char *line)
 static struct error *ask_all(struct asking *asking, const char *query)
 {
     asking->session = ask_session_create(asking->inquiry->ask);
-    struct error *err = check_evidence(asking);
-    if (!err && query)
-        err = ask_one(asking, query, false);
-    else if (!err)
+    // what is possible shows that the evidence is consistent; ask_one looks where it is not
+    struct error *err = query ? ask_one(asking, query, false) : check_evidence(asking);
+    if (!err && !query)
         err = ask_prompt(asking->inquiry->input.model, ask_line, asking);
     ask_session_destroy(asking->session);
     return err;

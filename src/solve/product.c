@@ -13,7 +13,7 @@
 
 // More of a view's nodes than this that have to be visited are not looked at: runs that miss some
 // stay in.
-#define LOCAL_RAN_MAX 20u
+#define LOCAL_RAN_MAX 8u
 
 // ---- Letters. A product without automaton has one state, 0.
 

@@ -16,6 +16,9 @@
  * state to another of the same instance or the spine, in one step, or *through* an exit of the
  * instance that is called there. An instance is looked at once, whoever calls it.
  *
+ * Of nodes that one activation has to have visited (view.ran) only so many are looked at: behind
+ * that, runs that miss some are in, and whoever shows a run checks it.
+ *
  * Context-insensitive (`flat`): one graph, in which a return leads behind any call of its function;
  * the automaton must be regular, and says what is known of the stack too.
  */
@@ -85,6 +88,12 @@ struct run {
 
 // An accepted run with the fewest steps; false: there is none (or the budget is spent).
 bool product_shortest(const struct product *product, struct budget *budget, struct run *ret);
+// An accepted run that visits as many of these nodes as can be had by detours: from a state back to
+// itself, or by another way through a call. *missed: those that it does not visit (to be freed).
+// False: there is no run, or too much to look at.
+bool product_collect(const struct product *product, const uint32_t *nodes, uint32_t count,
+                     struct budget *budget, struct run *ret, uint32_t **missed,
+                     uint32_t *missed_count);
 void run_deinit(struct run *run);
 
 #endif

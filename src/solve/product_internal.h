@@ -84,4 +84,23 @@ struct product {
 
 void product_index(struct product *product);
 
+VEC_DEFINE(run_event_vec, struct run_event);
+
+// Shortest ways (Knuth: A generalization of Dijkstra's algorithm).
+struct shortest {
+    const struct product *product;
+    uint64_t *length; // from the entry of the instance; UINT64_MAX: not reached
+    uint32_t *by;     // the edge that it was reached by
+    bool *settled;
+    struct product_id_vec heap;
+    uint32_t *position;                      // in the heap; FLOW_NONE
+    uint32_t *through_start, *through_edges; // edges by the exit that they lead through
+};
+
+// The nearest end that is accepted, FLOW_NONE when there is none. `all`: lengths of all states, not
+// only up to it.
+uint32_t shortest_init(struct shortest *shortest, const struct product *product, bool all,
+                       struct budget *budget);
+void shortest_deinit(struct shortest *shortest);
+
 #endif

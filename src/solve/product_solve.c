@@ -201,16 +201,6 @@ bool product_must(const struct product *product, struct budget *budget, uint64_t
 
 // ---- The shortest run (Knuth: A generalization of Dijkstra's algorithm)
 
-struct shortest {
-    const struct product *product;
-    uint64_t *length; // from the entry of the instance; UINT64_MAX: not reached
-    uint32_t *by;     // the edge that it was reached by
-    bool *settled;
-    struct product_id_vec heap;
-    uint32_t *position;                      // in the heap; FLOW_NONE
-    uint32_t *through_start, *through_edges; // edges by the exit that they lead through
-};
-
 static bool heap_before(const struct shortest *shortest, size_t a, size_t b)
 {
     return shortest->length[shortest->heap.data[a]] < shortest->length[shortest->heap.data[b]];
@@ -298,8 +288,8 @@ static void index_through(struct shortest *shortest)
     shortest->through_start = start;
 }
 
-// Lengths of everything, until the first accepted end is settled: it is the nearest.
-static uint32_t nearest_end(struct shortest *shortest, struct budget *budget)
+// Lengths of everything; unless `all`, until the first accepted end is settled: it is the nearest.
+static uint32_t nearest_end(struct shortest *shortest, bool all, struct budget *budget)
 {
     const struct product *product = shortest->product;
     struct bitset ends;
@@ -314,11 +304,11 @@ static uint32_t nearest_end(struct shortest *shortest, struct budget *budget)
     for (size_t i = 1; i < product->instances.length; i++)
         if (product->instances.data[i].entry != FLOW_NONE)
             improve(shortest, product->instances.data[i].entry, 1, FLOW_NONE);
-    while (found == FLOW_NONE && shortest->heap.length && !budget_is_spent(budget)) {
+    while ((all || found == FLOW_NONE) && shortest->heap.length && !budget_is_spent(budget)) {
         uint32_t state = heap_pop(shortest);
 
         shortest->settled[state] = true;
-        if (bitset_test(&ends, state))
+        if (found == FLOW_NONE && bitset_test(&ends, state))
             found = state;
         for (uint32_t i = product->out_start[state]; i < product->out_start[state + 1]; i++)
             try_edge(shortest, product->out_edges[i]);
@@ -329,8 +319,6 @@ static uint32_t nearest_end(struct shortest *shortest, struct budget *budget)
     bitset_deinit(&ends);
     return found;
 }
-
-VEC_DEFINE(run_event_vec, struct run_event);
 
 // What is left to be told, last first: an edge backwards from a state, or an event.
 struct told {
@@ -382,29 +370,43 @@ static void tell(const struct shortest *shortest, uint32_t end, struct run_event
     }
 }
 
+uint32_t shortest_init(struct shortest *shortest, const struct product *product, bool all,
+                       struct budget *budget)
+{
+    size_t count = product->states.length;
+
+    *shortest = (struct shortest){.product = product};
+    shortest->length = xmalloc_array(count + 1, sizeof(uint64_t));
+    memset(shortest->length, 0xff, count * sizeof(uint64_t));
+    shortest->by = xmalloc_array(count + 1, sizeof(uint32_t));
+    memset(shortest->by, 0xff, count * sizeof(uint32_t));
+    shortest->position = xmalloc_array(count + 1, sizeof(uint32_t));
+    memset(shortest->position, 0xff, count * sizeof(uint32_t));
+    shortest->settled = xcalloc(count + 1, sizeof(bool));
+    index_through(shortest);
+    return nearest_end(shortest, all, budget);
+}
+
+void shortest_deinit(struct shortest *shortest)
+{
+    free(shortest->length);
+    free(shortest->by);
+    free(shortest->position);
+    free(shortest->settled);
+    free(shortest->through_start);
+    free(shortest->through_edges);
+    product_id_vec_deinit(&shortest->heap);
+}
+
 bool product_shortest(const struct product *product, struct budget *budget, struct run *ret)
 {
-    struct shortest shortest = {.product = product};
-    size_t count = product->states.length;
+    struct shortest shortest;
     struct run_event_vec events = VEC_INIT;
+    uint32_t end = shortest_init(&shortest, product, false, budget);
 
-    shortest.length = xmalloc_array(count + 1, sizeof(uint64_t));
-    memset(shortest.length, 0xff, count * sizeof(uint64_t));
-    shortest.by = xmalloc_array(count + 1, sizeof(uint32_t));
-    shortest.position = xmalloc_array(count + 1, sizeof(uint32_t));
-    memset(shortest.position, 0xff, count * sizeof(uint32_t));
-    shortest.settled = xcalloc(count + 1, sizeof(bool));
-    index_through(&shortest);
-    uint32_t end = nearest_end(&shortest, budget);
     if (end != FLOW_NONE)
         tell(&shortest, end, &events);
-    free(shortest.length);
-    free(shortest.by);
-    free(shortest.position);
-    free(shortest.settled);
-    free(shortest.through_start);
-    free(shortest.through_edges);
-    product_id_vec_deinit(&shortest.heap);
+    shortest_deinit(&shortest);
     ret->count = (uint32_t)events.length;
     ret->events = run_event_vec_steal(&events);
     return end != FLOW_NONE;

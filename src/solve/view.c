@@ -187,6 +187,47 @@ static void finish(struct view_builder *builder, struct view *view)
     view_edge_vec_deinit(&builder->edges);
 }
 
+// Can the view be gone through without this node? As far as its own graph tells.
+static bool can_avoid(const struct view *view, uint32_t node, bool *seen, uint32_t *work)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < view->count; i++)
+        seen[i] = view->node[i] == node;
+    for (uint32_t i = 0; i < view->start_count; i++)
+        if (!seen[view->start[i]]) {
+            seen[view->start[i]] = true;
+            work[count++] = view->start[i];
+        }
+    while (count) {
+        uint32_t copy = work[--count];
+
+        if (is_among(view->end, view->end_count, copy))
+            return true;
+        for (uint32_t e = view->edge_start[copy];
+             !view->closed[copy] && e < view->edge_start[copy + 1]; e++)
+            if (!seen[view->edges[e].target]) {
+                seen[view->edges[e].target] = true;
+                work[count++] = view->edges[e].target;
+            }
+    }
+    return false;
+}
+
+// Nodes that every way through the view visits need not be asked for.
+static void drop_certain(struct view *view)
+{
+    bool *seen = xcalloc(view->count + 1u, sizeof(*seen));
+    uint32_t *work = xmalloc_array(view->count + 1u, sizeof(*work)), kept = 0;
+
+    for (uint32_t r = 0; r < view->ran_count; r++)
+        if (can_avoid(view, view->ran[r], seen, work))
+            view->ran[kept++] = view->ran[r];
+    view->ran_count = kept;
+    free(seen);
+    free(work);
+}
+
 struct view *view_create(const struct flow *flow, const struct view_facts *facts)
 {
     struct view *view = xcalloc(1, sizeof(*view));
@@ -197,6 +238,7 @@ struct view *view_create(const struct flow *flow, const struct view_facts *facts
     if (facts->function != FLOW_NONE)
         add_copies(&builder);
     finish(&builder, view);
+    drop_certain(view);
     return view;
 }
 

@@ -59,7 +59,7 @@ struct view {
     uint32_t start_count;
     uint32_t *end; // copies where it stands
     uint32_t end_count;
-    uint32_t *ran; // nodes of the flow that have to be visited
+    uint32_t *ran; // nodes of the flow that have to be visited, and could be avoided
     uint32_t ran_count;
 };
 

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A run that visits many nodes. Which of them can be visited together is hard to say in general,
+ * but nearly all can be had for nothing: whatever lies in a cycle of the product can be visited and
+ * left again, in the same state of the automaton, and a call that is made anyway can take any way
+ * through its function that ends in the same exit. So: the shortest run, and wherever it passes a
+ * cycle or a call, everything that is still missing and can be had there.
+ *
+ * For every exit it is known what some way to it visits, and how: by a state on the way, or by a
+ * call on it, through an exit of which that was known before. So telling how always ends.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/digraph.h"
+#include "common/alloc.h"
+#include "common/budget.h"
+#include "solve/product_internal.h"
+
+#define DEPTH_MOST   40u                // detours inside of detours
+#define COLLECT_MOST UINT64_C(60000000) // exits times nodes
+
+// How an exit, or a cycle, comes to a node that is wanted.
+struct reason {
+    uint32_t state; // visit it, or
+    uint32_t edge;  // go through the call on this edge; FLOW_NONE
+};
+
+// The ways to one exit: states from which it can be reached, and the edge that leads nearer.
+struct way {
+    uint32_t exit;
+    uint32_t *states, *next; // sorted by state
+    uint32_t count;
+    struct reason *how; // by wanted node
+    uint64_t *has;      // which of them there is a reason for
+};
+
+struct collect {
+    const struct product *product;
+    struct shortest shortest;
+    struct budget *budget;
+    uint32_t *wanted_of;          // by node of the flow: its number, FLOW_NONE
+    uint32_t wanted_count, words; // words: of a set of them
+    uint64_t *pending;            // which of them are missing
+    uint32_t pending_count;
+    uint32_t *way_of; // by state: number of the exit's ways; FLOW_NONE
+    struct way *ways;
+    uint32_t way_count;
+    struct components components;
+    uint32_t *member_start, *members; // states of each component
+    uint32_t *from_edge;              // scratch: the edge that a search came by
+    struct run_event_vec events;
+    uint32_t depth;
+};
+
+static const struct product_edge *edge_at(const struct collect *collect, uint32_t edge)
+{
+    return &collect->product->edges.data[edge];
+}
+
+static bool is_useful_edge(const struct product *product, const struct product_edge *edge)
+{
+    return bitset_test(&product->useful, edge->from) && bitset_test(&product->useful, edge->to) &&
+           (edge->through == FLOW_NONE || bitset_test(&product->useful, edge->through));
+}
+
+static uint32_t wanted_at(const struct collect *collect, uint32_t state)
+{
+    uint32_t node = collect->product->states.data[state].node;
+
+    return node == FLOW_NONE ? FLOW_NONE : collect->wanted_of[node];
+}
+
+// ---- What can be had on the way to each exit
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+// Backwards from the exit, in its instance.
+static void find_way(struct collect *collect, struct way *way)
+{
+    const struct product *product = collect->product;
+    struct product_id_vec states = VEC_INIT;
+
+    product_id_vec_push(&states, way->exit);
+    collect->from_edge[way->exit] = FLOW_NONE - 1;
+    for (size_t i = 0; i < states.length; i++) {
+        uint32_t state = states.data[i];
+
+        for (uint32_t k = product->in_start[state]; k < product->in_start[state + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, product->in_edges[k]);
+
+            if (!is_useful_edge(product, edge) || collect->from_edge[edge->from] != FLOW_NONE)
+                continue;
+            collect->from_edge[edge->from] = product->in_edges[k];
+            product_id_vec_push(&states, edge->from);
+        }
+    }
+    way->count = (uint32_t)states.length;
+    qsort(states.data, states.length, sizeof(*states.data), compare_ids);
+    way->next = xmalloc_array(states.length + 1, sizeof(uint32_t));
+    way->states = product_id_vec_steal(&states);
+    for (uint32_t i = 0; i < way->count; i++)
+        way->next[i] = collect->from_edge[way->states[i]];
+    for (uint32_t i = 0; i < way->count; i++)
+        collect->from_edge[way->states[i]] = FLOW_NONE;
+}
+
+static bool has_reason(const struct way *way, uint32_t wanted)
+{
+    return way->has[wanted / 64] >> (wanted % 64) & 1;
+}
+
+static void take_reason(struct way *way, uint32_t wanted, struct reason reason)
+{
+    way->has[wanted / 64] |= UINT64_C(1) << (wanted % 64);
+    way->how[wanted] = reason;
+}
+
+// What calls on the way have; whether anything is new.
+static bool grow_way(struct collect *collect, struct way *way)
+{
+    const struct product *product = collect->product;
+    bool grown = false;
+
+    for (uint32_t i = 0; i < way->count; i++) {
+        uint32_t state = way->states[i];
+
+        for (uint32_t k = product->in_start[state]; k < product->in_start[state + 1]; k++) {
+            uint32_t number = product->in_edges[k];
+            const struct product_edge *edge = edge_at(collect, number);
+
+            if (edge->through == FLOW_NONE || !is_useful_edge(product, edge) ||
+                collect->way_of[edge->through] == FLOW_NONE)
+                continue;
+            const struct way *inner = &collect->ways[collect->way_of[edge->through]];
+            for (uint32_t w = 0; w < collect->words; w++)
+                for (uint64_t more = inner->has[w] & ~way->has[w]; more; more &= more - 1) {
+                    take_reason(way, w * 64 + (uint32_t)__builtin_ctzll(more),
+                                (struct reason){FLOW_NONE, number});
+                    grown = true;
+                }
+        }
+    }
+    return grown;
+}
+
+static bool find_ways(struct collect *collect)
+{
+    const struct product *product = collect->product;
+
+    for (uint32_t s = 0; s < product->states.length; s++)
+        collect->way_count +=
+            product->states.data[s].node == FLOW_NONE && bitset_test(&product->useful, s);
+    if ((uint64_t)collect->way_count * collect->wanted_count > COLLECT_MOST)
+        return false;
+    collect->ways = xcalloc(collect->way_count + 1u, sizeof(*collect->ways));
+    for (uint32_t s = 0, w = 0; s < product->states.length; s++) {
+        if (product->states.data[s].node != FLOW_NONE || !bitset_test(&product->useful, s))
+            continue;
+        struct way *way = &collect->ways[w];
+        collect->way_of[s] = w++;
+        way->exit = s;
+        find_way(collect, way);
+        way->how = xmalloc_array(collect->wanted_count + 1u, sizeof(*way->how));
+        way->has = xcalloc(collect->words + 1u, sizeof(uint64_t));
+        for (uint32_t i = 0; i < way->count; i++)
+            if (wanted_at(collect, way->states[i]) != FLOW_NONE &&
+                !has_reason(way, wanted_at(collect, way->states[i])))
+                take_reason(way, wanted_at(collect, way->states[i]),
+                            (struct reason){way->states[i], FLOW_NONE});
+    }
+    for (bool grown = true; grown && !budget_is_spent(collect->budget);) {
+        grown = false;
+        for (uint32_t w = 0; w < collect->way_count; w++)
+            grown |= grow_way(collect, &collect->ways[w]);
+    }
+    return collect->budget->state == BUDGET_LEFT;
+}
+
+// ---- Cycles
+
+static void find_components(struct collect *collect)
+{
+    const struct product *product = collect->product;
+    uint32_t count = (uint32_t)product->states.length;
+    struct digraph graph;
+
+    // one more node leads to everything
+    digraph_init(&graph, count + 1);
+    for (size_t e = 0; e < product->edges.length; e++)
+        if (is_useful_edge(product, &product->edges.data[e]))
+            digraph_add(&graph, product->edges.data[e].from, product->edges.data[e].to);
+    for (uint32_t s = 0; s < count; s++)
+        digraph_add(&graph, count, s);
+    digraph_close(&graph);
+    components_init(&collect->components, &graph, count, DIGRAPH_NONE);
+    digraph_deinit(&graph);
+    uint32_t *start = xcalloc(collect->components.count + 2u, sizeof(*start));
+    collect->members = xmalloc_array(count + 1u, sizeof(uint32_t));
+    for (uint32_t s = 0; s < count; s++)
+        start[collect->components.of_node[s] + 2]++;
+    for (uint32_t c = 0; c < collect->components.count; c++)
+        start[c + 2] += start[c + 1];
+    for (uint32_t s = 0; s < count; s++)
+        collect->members[start[collect->components.of_node[s] + 1]++] = s;
+    collect->member_start = start;
+}
+
+// ---- Telling
+
+static void tell_exit(struct collect *collect, uint32_t exit, uint32_t wanted);
+
+static bool is_pending(const struct collect *collect, uint32_t wanted)
+{
+    return collect->pending[wanted / 64] >> (wanted % 64) & 1;
+}
+
+// From now on it is on its way, and nobody else looks for it.
+static void claim(struct collect *collect, uint32_t wanted)
+{
+    collect->pending_count -= is_pending(collect, wanted);
+    collect->pending[wanted / 64] &= ~(UINT64_C(1) << (wanted % 64));
+}
+
+static void tell_step(struct collect *collect, uint32_t state)
+{
+    uint32_t node = collect->product->states.data[state].node, wanted = wanted_at(collect, state);
+
+    if (node == FLOW_NONE)
+        return;
+    run_event_vec_push(&collect->events, (struct run_event){RUN_STEP, node, FLOW_NONE});
+    if (wanted != FLOW_NONE)
+        claim(collect, wanted);
+}
+
+// Something that is missing and that the ways to this exit have, claimed; FLOW_NONE. Not while much
+// else is on its way.
+static uint32_t choose(struct collect *collect, uint32_t exit)
+{
+    uint32_t number = collect->way_of[exit];
+
+    if (number == FLOW_NONE || !collect->pending_count || collect->depth > DEPTH_MOST)
+        return FLOW_NONE;
+    for (uint32_t i = 0; i < collect->words; i++) {
+        uint64_t both = collect->pending[i] & collect->ways[number].has[i];
+
+        if (both) {
+            uint32_t wanted = i * 64 + (uint32_t)__builtin_ctzll(both);
+            claim(collect, wanted);
+            return wanted;
+        }
+    }
+    return FLOW_NONE;
+}
+
+// Along one edge. wanted: what the call on it is to visit; FLOW_NONE: anything that is missing.
+static void tell_edge(struct collect *collect, uint32_t number, uint32_t wanted)
+{
+    const struct product_edge *edge = edge_at(collect, number);
+    uint32_t node = collect->product->states.data[edge->from].node;
+
+    if (edge->pends)
+        run_event_vec_push(&collect->events, (struct run_event){RUN_CALL, node, edge->callee});
+    if (edge->through != FLOW_NONE) {
+        run_event_vec_push(&collect->events, (struct run_event){RUN_CALL, node, edge->callee});
+        tell_exit(collect, edge->through,
+                  wanted != FLOW_NONE ? wanted : choose(collect, edge->through));
+        run_event_vec_push(&collect->events, (struct run_event){RUN_LEAVE, node, edge->callee});
+    }
+    if (!edge->resumes)
+        tell_step(collect, edge->to);
+}
+
+// From one state of a cycle to another of it.
+static void tell_around(struct collect *collect, uint32_t from, uint32_t to)
+{
+    const struct product *product = collect->product;
+    uint32_t component = collect->components.of_node[from], found = FLOW_NONE;
+    struct product_id_vec states = VEC_INIT, path = VEC_INIT;
+
+    if (from == to)
+        return;
+    product_id_vec_push(&states, from);
+    collect->from_edge[from] = FLOW_NONE - 1;
+    for (size_t i = 0; i < states.length && found == FLOW_NONE; i++) {
+        uint32_t state = states.data[i];
+
+        for (uint32_t k = product->out_start[state]; k < product->out_start[state + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, product->out_edges[k]);
+
+            if (!is_useful_edge(product, edge) ||
+                collect->components.of_node[edge->to] != component ||
+                collect->from_edge[edge->to] != FLOW_NONE)
+                continue;
+            collect->from_edge[edge->to] = product->out_edges[k];
+            product_id_vec_push(&states, edge->to);
+            if (edge->to == to)
+                found = to;
+        }
+    }
+    for (uint32_t s = found; s != FLOW_NONE && s != from;
+         s = edge_at(collect, collect->from_edge[s])->from)
+        product_id_vec_push(&path, collect->from_edge[s]);
+    for (size_t i = 0; i < states.length; i++)
+        collect->from_edge[states.data[i]] = FLOW_NONE;
+    product_id_vec_deinit(&states);
+    for (size_t i = path.length; i-- > 0;)
+        tell_edge(collect, path.data[i], FLOW_NONE);
+    product_id_vec_deinit(&path);
+    assert(found == to);
+}
+
+// Everything that is missing and that the cycle around this state has.
+static void tell_cycle(struct collect *collect, uint32_t state)
+{
+    const struct product *product = collect->product;
+    uint32_t component = collect->components.of_node[state];
+
+    if (!collect->components.is_cyclic[component] || collect->depth > DEPTH_MOST)
+        return;
+    collect->depth++;
+    for (uint32_t i = collect->member_start[component];
+         i < collect->member_start[component + 1] && collect->pending_count; i++) {
+        uint32_t member = collect->members[i], wanted = wanted_at(collect, member);
+
+        if (budget_is_spent(collect->budget) || !bitset_test(&product->useful, member))
+            continue;
+        if (wanted != FLOW_NONE && is_pending(collect, wanted)) {
+            claim(collect, wanted);
+            tell_around(collect, state, member);
+            tell_around(collect, member, state);
+        }
+        for (uint32_t k = product->out_start[member]; k < product->out_start[member + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, product->out_edges[k]);
+
+            if (edge->through == FLOW_NONE || !is_useful_edge(product, edge) ||
+                collect->components.of_node[edge->to] != component)
+                continue;
+            for (uint32_t w; !budget_is_spent(collect->budget) &&
+                             (w = choose(collect, edge->through)) != FLOW_NONE;) {
+                tell_around(collect, state, member);
+                tell_edge(collect, product->out_edges[k], w);
+                tell_around(collect, edge->to, state);
+            }
+        }
+    }
+    collect->depth--;
+}
+
+// The shortest way to a state from the entry of its instance, or from the start.
+static void tell_to(struct collect *collect, uint32_t state)
+{
+    struct product_id_vec path = VEC_INIT;
+    uint32_t first = state;
+
+    for (; collect->shortest.by[first] != FLOW_NONE;
+         first = edge_at(collect, collect->shortest.by[first])->from)
+        product_id_vec_push(&path, collect->shortest.by[first]);
+    tell_step(collect, first);
+    tell_cycle(collect, first);
+    for (size_t i = path.length; i-- > 0;) {
+        tell_edge(collect, path.data[i], FLOW_NONE);
+        if (collect->product->states.data[edge_at(collect, path.data[i])->to].node != FLOW_NONE)
+            tell_cycle(collect, edge_at(collect, path.data[i])->to);
+    }
+    product_id_vec_deinit(&path);
+}
+
+static uint32_t next_on_way(const struct way *way, uint32_t state)
+{
+    const uint32_t *found = bsearch(&state, way->states, way->count, sizeof(state), compare_ids);
+
+    assert(found);
+    return way->next[found - way->states];
+}
+
+// A call, from its entry to this exit; by way of `wanted` unless that is FLOW_NONE.
+static void tell_exit(struct collect *collect, uint32_t exit, uint32_t wanted)
+{
+    const struct way *way = &collect->ways[collect->way_of[exit]];
+    uint32_t state = exit;
+
+    if (wanted == FLOW_NONE || !has_reason(way, wanted)) {
+        tell_to(collect, exit);
+        return;
+    }
+    struct reason how = way->how[wanted];
+    collect->depth++;
+    if (how.state != FLOW_NONE) {
+        tell_to(collect, how.state);
+        state = how.state;
+    } else {
+        tell_to(collect, edge_at(collect, how.edge)->from);
+        tell_edge(collect, how.edge, wanted);
+        state = edge_at(collect, how.edge)->to;
+    }
+    while (state != exit) {
+        uint32_t next = next_on_way(way, state);
+
+        tell_edge(collect, next, FLOW_NONE);
+        state = edge_at(collect, next)->to;
+    }
+    collect->depth--;
+}
+
+// ----
+
+static void collect_init(struct collect *collect, const uint32_t *nodes, uint32_t count)
+{
+    const struct product *product = collect->product;
+    size_t states = product->states.length;
+
+    collect->wanted_of = xmalloc_array(product->flow->node_count + 1u, sizeof(uint32_t));
+    memset(collect->wanted_of, 0xff, product->flow->node_count * sizeof(uint32_t));
+    collect->pending = xcalloc(count / 64 + 2u, sizeof(uint64_t));
+    for (uint32_t i = 0; i < count; i++)
+        if (collect->wanted_of[nodes[i]] == FLOW_NONE) {
+            uint32_t number = collect->wanted_count++;
+
+            collect->pending[number / 64] |= UINT64_C(1) << (number % 64);
+            collect->wanted_of[nodes[i]] = number;
+        }
+    collect->pending_count = collect->wanted_count;
+    collect->words = (collect->wanted_count + 63) / 64;
+    collect->way_of = xmalloc_array(states + 1, sizeof(uint32_t));
+    memset(collect->way_of, 0xff, states * sizeof(uint32_t));
+    collect->from_edge = xmalloc_array(states + 1, sizeof(uint32_t));
+    memset(collect->from_edge, 0xff, states * sizeof(uint32_t));
+}
+
+static void collect_deinit(struct collect *collect)
+{
+    for (uint32_t w = 0; collect->ways && w < collect->way_count; w++) {
+        free(collect->ways[w].states);
+        free(collect->ways[w].next);
+        free(collect->ways[w].how);
+        free(collect->ways[w].has);
+    }
+    free(collect->ways);
+    free(collect->way_of);
+    free(collect->wanted_of);
+    free(collect->pending);
+    free(collect->from_edge);
+    free(collect->member_start);
+    free(collect->members);
+    components_deinit(&collect->components);
+    shortest_deinit(&collect->shortest);
+    run_event_vec_deinit(&collect->events);
+}
+
+bool product_collect(const struct product *product, const uint32_t *nodes, uint32_t count,
+                     struct budget *budget, struct run *ret, uint32_t **missed,
+                     uint32_t *missed_count)
+{
+    struct collect collect = {.product = product, .budget = budget};
+    uint32_t end = shortest_init(&collect.shortest, product, true, budget);
+
+    collect_init(&collect, nodes, count);
+    bool done = end != FLOW_NONE && find_ways(&collect);
+    if (done) {
+        find_components(&collect);
+        tell_to(&collect, end);
+        *missed = xmalloc_array(collect.pending_count + 1u, sizeof(uint32_t));
+        *missed_count = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t w = collect.wanted_of[nodes[i]];
+            if (is_pending(&collect, w))
+                (*missed)[(*missed_count)++] = nodes[i];
+            claim(&collect, w);
+        }
+        ret->count = (uint32_t)collect.events.length;
+        ret->events = run_event_vec_steal(&collect.events);
+    }
+    collect_deinit(&collect);
+    return done;
+}
