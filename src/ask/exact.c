@@ -114,6 +114,7 @@ void exact_init(struct exact *exact, const struct ask_case *ask, const struct as
     struct ask_id_vec ran = VEC_INIT;
     struct product_problem problem = {.flow = ask->flow,
                                       .closed = &ask->closed,
+                                      .absent = &ask->absent,
                                       .views = thread->views.data,
                                       .view_count = (uint32_t)thread->views.length,
                                       .flat = solver != ASK_SOLVER_VPA,

@@ -21,6 +21,8 @@ static uint32_t letter_step(const struct product *product, uint32_t state, uint3
 {
     struct automaton *automaton = product->problem.automaton;
 
+    if (product->problem.absent && bitset_test(product->problem.absent, node))
+        return AUTOMATON_DEAD;
     return automaton && state != AUTOMATON_DEAD ? automaton->step(automaton, state, node) : state;
 }
 

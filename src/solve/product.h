@@ -38,6 +38,7 @@ struct view;
 struct product_problem {
     const struct flow *flow;
     const struct bitset *closed; // by node: nothing passes it
+    const struct bitset *absent; // by node: control does not even come to it; or NULL
     struct automaton *automaton; // borrowed; NULL: any run
     uint32_t state_limit;        // 0: none
     // Context-sensitive

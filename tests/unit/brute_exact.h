@@ -348,7 +348,12 @@ static inline void pending_fill_gap(struct calls *calls, const struct pending *p
 
     for (uint32_t i = 0; i < from->count; i++)
         for (uint32_t f = 0; f < machine->function_count; f++)
-            if (may_enter(machine, pending, from->data[i].w[0], f))
+            // what a compiler calls of itself does not call back
+            if (may_enter(machine, pending, from->data[i].w[0], f) &&
+                !(pending && f >= machine->program->function_count && f != machine->signals &&
+                  (machine->nodes[from->data[i].w[0]].closed ||
+                   (from->data[i].w[0] < machine->program->node_count &&
+                    pending->closed >> from->data[i].w[0] & 1))))
                 pending_come(&walk, machine->entry[f], &nothing, from->data[i].w[1],
                              from->data[i].w[2], false);
     for (uint32_t i = 0; i < walk.states.count && !calls->too_many; i++) {
