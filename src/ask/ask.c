@@ -212,8 +212,10 @@ static enum ask_verdict solve(struct ask_session *session, const struct query *q
     if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED &&
         solve_utl(session, query, ret) == ASK_IMPOSSIBLE)
         return ASK_IMPOSSIBLE;
-    if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED)
+    if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED) {
         ret->solver = ASK_SOLVER_VPA;
+        ret->context_insensitive = false;
+    }
     return verdict;
 }
 

@@ -277,8 +277,10 @@ static void tell_edge(struct collect *collect, uint32_t number, uint32_t wanted)
         tell_step(collect, edge->to);
 }
 
-// From one state of a cycle to another of it.
-static void tell_around(struct collect *collect, uint32_t from, uint32_t to)
+static void tell_cycle(struct collect *collect, uint32_t state);
+
+// From one state to another: within their cycle, or by any way; then with what cycles on it have.
+static void tell_between(struct collect *collect, uint32_t from, uint32_t to, bool in_cycle)
 {
     const struct product *product = collect->product;
     uint32_t component = collect->components.of_node[from], found = FLOW_NONE;
@@ -295,7 +297,7 @@ static void tell_around(struct collect *collect, uint32_t from, uint32_t to)
             const struct product_edge *edge = edge_at(collect, product->out_edges[k]);
 
             if (!is_useful_edge(product, edge) ||
-                collect->components.of_node[edge->to] != component ||
+                (in_cycle && collect->components.of_node[edge->to] != component) ||
                 collect->from_edge[edge->to] != FLOW_NONE)
                 continue;
             collect->from_edge[edge->to] = product->out_edges[k];
@@ -310,10 +312,18 @@ static void tell_around(struct collect *collect, uint32_t from, uint32_t to)
     for (size_t i = 0; i < states.length; i++)
         collect->from_edge[states.data[i]] = FLOW_NONE;
     product_id_vec_deinit(&states);
-    for (size_t i = path.length; i-- > 0;)
+    for (size_t i = path.length; i-- > 0;) {
         tell_edge(collect, path.data[i], FLOW_NONE);
+        if (!in_cycle)
+            tell_cycle(collect, edge_at(collect, path.data[i])->to);
+    }
     product_id_vec_deinit(&path);
     assert(found == to);
+}
+
+static void tell_around(struct collect *collect, uint32_t from, uint32_t to)
+{
+    tell_between(collect, from, to, true);
 }
 
 // Everything that is missing and that the cycle around this state has.
@@ -409,6 +419,142 @@ static void tell_exit(struct collect *collect, uint32_t exit, uint32_t wanted)
     collect->depth--;
 }
 
+// ---- Way-points of the spine: what is missing and can only be had on its way
+
+struct point {
+    uint32_t begin, end; // states; the same when it is visited, else those of the edge
+    uint32_t edge, wanted;
+};
+VEC_DEFINE(point_vec, struct point);
+
+// All states of the spine that lead to this one, or that it leads to.
+static void spine_reach(const struct collect *collect, uint32_t state, bool back,
+                        struct bitset *reach)
+{
+    const struct product *product = collect->product;
+    const uint32_t *start = back ? product->in_start : product->out_start;
+    const uint32_t *edges = back ? product->in_edges : product->out_edges;
+    struct product_id_vec work = VEC_INIT;
+
+    bitset_clear_all(reach);
+    bitset_set(reach, state);
+    product_id_vec_push(&work, state);
+    while (work.length) {
+        uint32_t at = work.data[--work.length];
+
+        for (uint32_t k = start[at]; k < start[at + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, edges[k]);
+            uint32_t next = back ? edge->from : edge->to;
+
+            if (is_useful_edge(product, edge) && !bitset_test_and_set(reach, next))
+                product_id_vec_push(&work, next);
+        }
+    }
+    product_id_vec_deinit(&work);
+}
+
+// Puts a point between two others, where a way leads from the one to the other by it.
+static bool insert_point(struct collect *collect, struct point_vec *points, struct point point,
+                         struct bitset *before, struct bitset *behind)
+{
+    spine_reach(collect, point.begin, true, before);
+    spine_reach(collect, point.end, false, behind);
+    for (size_t i = 0; i + 1 < points->length; i++) {
+        if (!bitset_test(before, points->data[i].end) ||
+            !bitset_test(behind, points->data[i + 1].begin))
+            continue;
+        point_vec_push(points, point);
+        for (size_t k = points->length - 1; k > i + 1; k--)
+            points->data[k] = points->data[k - 1];
+        points->data[i + 1] = point;
+        return true;
+    }
+    return false;
+}
+
+// Somewhere on the spine where the wanted node can be had. False: it cannot be put on the way.
+static bool add_point(struct collect *collect, uint32_t wanted, struct point_vec *points,
+                      struct bitset *before, struct bitset *behind)
+{
+    const struct product *product = collect->product;
+    uint32_t tries = 0;
+
+    for (uint32_t s = 0; s < product->states.length && tries < 16; s++) {
+        if (product->states.data[s].instance != PRODUCT_SPINE || !bitset_test(&product->useful, s))
+            continue;
+        if (wanted_at(collect, s) == wanted && ++tries &&
+            insert_point(collect, points, (struct point){s, s, FLOW_NONE, wanted}, before, behind))
+            return true;
+        for (uint32_t k = product->out_start[s]; k < product->out_start[s + 1] && tries < 16; k++) {
+            const struct product_edge *edge = edge_at(collect, product->out_edges[k]);
+
+            if (edge->through == FLOW_NONE || !is_useful_edge(product, edge) ||
+                !has_reason(&collect->ways[collect->way_of[edge->through]], wanted))
+                continue;
+            tries++;
+            if (insert_point(collect, points,
+                             (struct point){s, edge->to, product->out_edges[k], wanted}, before,
+                             behind))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void all_pending(struct collect *collect)
+{
+    for (uint32_t w = 0; w < collect->wanted_count; w++)
+        collect->pending[w / 64] |= UINT64_C(1) << (w % 64);
+    collect->pending_count = collect->wanted_count;
+}
+
+static void tell_points(struct collect *collect, const struct point_vec *points)
+{
+    collect->events.length = 0;
+    all_pending(collect);
+    tell_step(collect, points->data[0].begin);
+    tell_cycle(collect, points->data[0].begin);
+    for (size_t i = 0; i + 1 < points->length; i++) {
+        const struct point *next = &points->data[i + 1];
+
+        tell_between(collect, points->data[i].end, next->begin, false);
+        if (next->edge == FLOW_NONE)
+            continue;
+        claim(collect, next->wanted);
+        tell_edge(collect, next->edge, next->wanted);
+        tell_cycle(collect, next->end);
+    }
+}
+
+// The shortest run with all that can be had on its way; then by way of what is still missing.
+static void tell_run(struct collect *collect, uint32_t end)
+{
+    struct point_vec points = VEC_INIT;
+    struct bitset before, behind;
+    uint32_t first = end;
+
+    bitset_init(&before, collect->product->states.length + 1);
+    bitset_init(&behind, collect->product->states.length + 1);
+    while (collect->shortest.by[first] != FLOW_NONE)
+        first = edge_at(collect, collect->shortest.by[first])->from;
+    point_vec_push(&points, (struct point){first, first, FLOW_NONE, FLOW_NONE});
+    point_vec_push(&points, (struct point){end, end, FLOW_NONE, FLOW_NONE});
+    for (uint32_t round = 0; round < 8 && !budget_is_spent(collect->budget); round++) {
+        bool added = false;
+
+        tell_points(collect, &points);
+        if (round == 7)
+            break;
+        for (uint32_t w = 0; w < collect->wanted_count && collect->pending_count; w++)
+            added |= is_pending(collect, w) && add_point(collect, w, &points, &before, &behind);
+        if (!added)
+            break;
+    }
+    point_vec_deinit(&points);
+    bitset_deinit(&before);
+    bitset_deinit(&behind);
+}
+
 // ----
 
 static void collect_init(struct collect *collect, const uint32_t *nodes, uint32_t count)
@@ -465,7 +611,7 @@ bool product_collect(const struct product *product, const uint32_t *nodes, uint3
     bool done = end != FLOW_NONE && find_ways(&collect);
     if (done) {
         find_components(&collect);
-        tell_to(&collect, end);
+        tell_run(&collect, end);
         *missed = xmalloc_array(collect.pending_count + 1u, sizeof(uint32_t));
         *missed_count = 0;
         for (uint32_t i = 0; i < count; i++) {
