@@ -22,6 +22,7 @@ struct ask_session {
     // What every run executes, whatever else is asked: by vpa, once.
     bool has_certain;
     struct bitset certain;
+    uint32_t ran_most;
 };
 
 struct ask_session *ask_session_create(struct ask_case *ask)
@@ -29,6 +30,7 @@ struct ask_session *ask_session_create(struct ask_case *ask)
     struct ask_session *session = xcalloc(1, sizeof(*session));
 
     session->ask = ask;
+    session->ran_most = RAN_MOST;
     bitset_init_copy(&session->all, &ask->enabled);
     bitset_init(&session->certain, ask->flow->node_count);
     return session;
@@ -41,6 +43,11 @@ void ask_session_destroy(struct ask_session *session)
     bitset_deinit(&session->all);
     bitset_deinit(&session->certain);
     free(session);
+}
+
+void ask_session_set_ran_most(struct ask_session *session, uint32_t most)
+{
+    session->ran_most = most;
 }
 
 const char *ask_verdict_name(enum ask_verdict verdict)
@@ -129,8 +136,10 @@ static enum ask_verdict solve_product(struct ask_session *session, struct automa
                                       enum ask_solver solver, struct budget *budget,
                                       struct ask_result *ret)
 {
-    struct exact_settings settings = {
-        .query = query, .ran_most = RAN_MOST, .state_limit = STATES_MOST, .budget = budget};
+    struct exact_settings settings = {.query = query,
+                                      .ran_most = session->ran_most,
+                                      .state_limit = STATES_MOST,
+                                      .budget = budget};
 
     ret->solver = solver;
     ret->context_insensitive = solver != ASK_SOLVER_VPA;

@@ -47,6 +47,9 @@ struct ask_result {
 
 struct ask_session *ask_session_create(struct ask_case *ask);
 void ask_session_destroy(struct ask_session *session);
+// Up to so many nodes that have to be visited are told to the automaton at once; more are collected
+// by detours. For tests.
+void ask_session_set_ran_most(struct ask_session *session, uint32_t most);
 
 void ask_query(struct ask_session *session, const struct query *query, enum ask_solver solver,
                struct budget *budget, struct ask_result *ret);

@@ -382,44 +382,7 @@ static void tell_to(struct collect *collect, uint32_t state)
     product_id_vec_deinit(&path);
 }
 
-static uint32_t next_on_way(const struct way *way, uint32_t state)
-{
-    const uint32_t *found = bsearch(&state, way->states, way->count, sizeof(state), compare_ids);
-
-    assert(found);
-    return way->next[found - way->states];
-}
-
-// A call, from its entry to this exit; by way of `wanted` unless that is FLOW_NONE.
-static void tell_exit(struct collect *collect, uint32_t exit, uint32_t wanted)
-{
-    const struct way *way = &collect->ways[collect->way_of[exit]];
-    uint32_t state = exit;
-
-    if (wanted == FLOW_NONE || !has_reason(way, wanted)) {
-        tell_to(collect, exit);
-        return;
-    }
-    struct reason how = way->how[wanted];
-    collect->depth++;
-    if (how.state != FLOW_NONE) {
-        tell_to(collect, how.state);
-        state = how.state;
-    } else {
-        tell_to(collect, edge_at(collect, how.edge)->from);
-        tell_edge(collect, how.edge, wanted);
-        state = edge_at(collect, how.edge)->to;
-    }
-    while (state != exit) {
-        uint32_t next = next_on_way(way, state);
-
-        tell_edge(collect, next, FLOW_NONE);
-        state = edge_at(collect, next)->to;
-    }
-    collect->depth--;
-}
-
-// ---- Way-points of the spine: what is missing and can only be had on its way
+// ---- Way-points: what is missing and can only be had on the way
 
 struct point {
     uint32_t begin, end; // states; the same when it is visited, else those of the edge
@@ -427,9 +390,8 @@ struct point {
 };
 VEC_DEFINE(point_vec, struct point);
 
-// All states of the spine that lead to this one, or that it leads to.
-static void spine_reach(const struct collect *collect, uint32_t state, bool back,
-                        struct bitset *reach)
+// All states of the same instance that lead to this one, or that it leads to.
+static void reach_of(const struct collect *collect, uint32_t state, bool back, struct bitset *reach)
 {
     const struct product *product = collect->product;
     const uint32_t *start = back ? product->in_start : product->out_start;
@@ -457,8 +419,8 @@ static void spine_reach(const struct collect *collect, uint32_t state, bool back
 static bool insert_point(struct collect *collect, struct point_vec *points, struct point point,
                          struct bitset *before, struct bitset *behind)
 {
-    spine_reach(collect, point.begin, true, before);
-    spine_reach(collect, point.end, false, behind);
+    reach_of(collect, point.begin, true, before);
+    reach_of(collect, point.end, false, behind);
     for (size_t i = 0; i + 1 < points->length; i++) {
         if (!bitset_test(before, points->data[i].end) ||
             !bitset_test(behind, points->data[i + 1].begin))
@@ -470,6 +432,64 @@ static bool insert_point(struct collect *collect, struct point_vec *points, stru
         return true;
     }
     return false;
+}
+
+// From the first point to the last, which are there.
+static void tell_points(struct collect *collect, const struct point_vec *points)
+{
+    tell_step(collect, points->data[0].begin);
+    tell_cycle(collect, points->data[0].begin);
+    for (size_t i = 0; i + 1 < points->length; i++) {
+        const struct point *next = &points->data[i + 1];
+
+        tell_between(collect, points->data[i].end, next->begin, false);
+        if (next->edge == FLOW_NONE)
+            continue;
+        tell_edge(collect, next->edge, next->wanted);
+        tell_cycle(collect, next->end);
+    }
+}
+
+// How the wanted node is had on the way to an exit, as a point.
+static struct point point_of(const struct collect *collect, const struct way *way, uint32_t wanted)
+{
+    struct reason how = way->how[wanted];
+
+    if (how.edge == FLOW_NONE)
+        return (struct point){how.state, how.state, FLOW_NONE, wanted};
+    return (struct point){edge_at(collect, how.edge)->from, edge_at(collect, how.edge)->to,
+                          how.edge, wanted};
+}
+
+// A call, from its entry to this exit; by way of `wanted` unless that is FLOW_NONE, and of all else
+// that is missing and that fits between.
+static void tell_exit(struct collect *collect, uint32_t exit, uint32_t wanted)
+{
+    const struct way *way = &collect->ways[collect->way_of[exit]];
+    uint32_t entry =
+        collect->product->instances.data[collect->product->states.data[exit].instance].entry;
+    struct point_vec points = VEC_INIT;
+    struct bitset before, behind;
+
+    if (wanted == FLOW_NONE || !has_reason(way, wanted)) {
+        tell_to(collect, exit);
+        return;
+    }
+    collect->depth++;
+    bitset_init(&before, collect->product->states.length + 1);
+    bitset_init(&behind, collect->product->states.length + 1);
+    point_vec_push(&points, (struct point){entry, entry, FLOW_NONE, FLOW_NONE});
+    point_vec_push(&points, (struct point){exit, exit, FLOW_NONE, FLOW_NONE});
+    insert_point(collect, &points, point_of(collect, way, wanted), &before, &behind);
+    for (uint32_t w = 0; collect->depth < DEPTH_MOST && w < collect->wanted_count; w++)
+        if (is_pending(collect, w) && has_reason(way, w) &&
+            insert_point(collect, &points, point_of(collect, way, w), &before, &behind))
+            claim(collect, w);
+    bitset_deinit(&before);
+    bitset_deinit(&behind);
+    tell_points(collect, &points);
+    point_vec_deinit(&points);
+    collect->depth--;
 }
 
 // Somewhere on the spine where the wanted node can be had. False: it cannot be put on the way.
@@ -508,24 +528,6 @@ static void all_pending(struct collect *collect)
     collect->pending_count = collect->wanted_count;
 }
 
-static void tell_points(struct collect *collect, const struct point_vec *points)
-{
-    collect->events.length = 0;
-    all_pending(collect);
-    tell_step(collect, points->data[0].begin);
-    tell_cycle(collect, points->data[0].begin);
-    for (size_t i = 0; i + 1 < points->length; i++) {
-        const struct point *next = &points->data[i + 1];
-
-        tell_between(collect, points->data[i].end, next->begin, false);
-        if (next->edge == FLOW_NONE)
-            continue;
-        claim(collect, next->wanted);
-        tell_edge(collect, next->edge, next->wanted);
-        tell_cycle(collect, next->end);
-    }
-}
-
 // The shortest run with all that can be had on its way; then by way of what is still missing.
 static void tell_run(struct collect *collect, uint32_t end)
 {
@@ -542,6 +544,11 @@ static void tell_run(struct collect *collect, uint32_t end)
     for (uint32_t round = 0; round < 8 && !budget_is_spent(collect->budget); round++) {
         bool added = false;
 
+        collect->events.length = 0;
+        all_pending(collect);
+        for (size_t i = 0; i < points.length; i++)
+            if (points.data[i].wanted != FLOW_NONE)
+                claim(collect, points.data[i].wanted);
         tell_points(collect, &points);
         if (round == 7)
             break;

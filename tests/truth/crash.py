@@ -102,12 +102,18 @@ def run_shipped(shipped, arguments, text, variables, folder):
     return cores[0], -done.returncode
 
 
+def no_cores():
+    """In the child: its core would take the place of the one that is looked at."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
 @timed
 def run_logger(shipped, arguments, text, variables, folder):
     path = os.path.join(folder, "log")
     done = subprocess.run([shipped.program.name, *arguments], executable=shipped.logger, input=text,
                           capture_output=True, cwd=folder,
-                          env=environment(shipped.program, TRUTH_LOG=path, **variables), timeout=LIMIT)
+                          env=environment(shipped.program, TRUTH_LOG=path, **variables),
+                          preexec_fn=no_cores, timeout=LIMIT)
     log = Log(path)
     os.unlink(path)
     if log.overflow:
