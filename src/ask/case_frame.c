@@ -42,7 +42,15 @@ static void add_path(struct ask_case *ask, uint32_t function, const struct evide
 
     for (uint32_t i = 0; i < path->step_count; i++) {
         struct view_step step = {.node = f->first_node + path->steps[i].node};
+        struct view_step *last = steps->length ? &steps->data[steps->length - 1] : NULL;
 
+        // behind a loop a node of it is where it was left
+        if (i > 0 && path->steps[i].kind == PATH_STEP_NODE &&
+            path->steps[i - 1].kind == PATH_STEP_LOOP && is_in_loop(last, step.node)) {
+            last->leaves_told = true;
+            last->leaves = step.node;
+            continue;
+        }
         if (path->steps[i].kind == PATH_STEP_LOOP) {
             loop_nodes(ask, numbers, f, path->steps[i].node, &step);
             // a path can begin in the middle of a loop

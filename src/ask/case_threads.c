@@ -58,7 +58,8 @@ static uint64_t hash_facts(const struct view_facts *facts)
     hash = hash_mix(hash ^ (uint64_t)facts->from_entry << 1 ^ facts->to_end ^
                     (uint64_t)facts->is_direct << 2);
     for (uint32_t s = 0; s < facts->step_count; s++)
-        hash = hash_mix(hash ^ facts->steps[s].node ^ (uint64_t)facts->steps[s].loop_count << 32);
+        hash = hash_mix(hash ^ facts->steps[s].node ^ (uint64_t)facts->steps[s].loop_count << 32 ^
+                        (uint64_t)facts->steps[s].leaves << 16);
     return hash;
 }
 
@@ -78,7 +79,8 @@ static bool same_facts(const struct view_facts *a, const struct view_facts *b)
 
     // a loop is told by one of its nodes
     for (uint32_t s = 0; same && s < a->step_count; s++)
-        same = a->steps[s].node == b->steps[s].node &&
+        same = a->steps[s].node == b->steps[s].node && a->steps[s].leaves == b->steps[s].leaves &&
+               a->steps[s].leaves_told == b->steps[s].leaves_told &&
                a->steps[s].loop_count == b->steps[s].loop_count;
     return same;
 }

@@ -15,6 +15,7 @@ struct view_edge {
 VEC_DEFINE(view_edge_vec, struct view_edge);
 
 struct view_builder {
+    const struct view_step *last; // the step that copies were made of last
     const struct flow *flow;
     const struct view_facts *facts;
     struct view_id_vec node, start, end;
@@ -83,6 +84,14 @@ static void add_step(struct view_builder *builder, const struct view_step *step)
     }
 }
 
+// Can control go on from this copy of the last step? A loop may be known to have been left from one
+// node.
+static bool may_leave(const struct view_builder *builder, uint32_t copy)
+{
+    return !builder->last || !builder->last->leaves_told ||
+           builder->node.data[copy] == builder->last->leaves;
+}
+
 // From every copy from..to-1 that has an edge to the node: an edge to the copy `target`. `must`:
 // the last step led there, whatever the graph says.
 static void connect(struct view_builder *builder, uint32_t from, uint32_t to, uint32_t target,
@@ -92,6 +101,8 @@ static void connect(struct view_builder *builder, uint32_t from, uint32_t to, ui
     bool any = false;
 
     for (uint32_t i = from; i < to; i++) {
+        if (!may_leave(builder, i))
+            continue;
         struct flow_edges next = flow_edges(builder->flow, builder->node.data[i]);
 
         for (uint32_t k = 0; k < next.count; k++)
@@ -101,7 +112,8 @@ static void connect(struct view_builder *builder, uint32_t from, uint32_t to, ui
             }
     }
     for (uint32_t i = from; must && !any && i < to; i++)
-        add_edge(builder, i, target, step_flags(builder->flow, builder->node.data[i], node));
+        if (may_leave(builder, i))
+            add_edge(builder, i, target, step_flags(builder->flow, builder->node.data[i], node));
 }
 
 // Control goes on freely from copies from..to-1 into the copy of the function at `base`.
@@ -112,7 +124,7 @@ static void connect_freely(struct view_builder *builder, uint32_t from, uint32_t
     for (uint32_t i = from; i < to; i++) {
         struct flow_edges next = flow_edges(builder->flow, builder->node.data[i]);
 
-        for (uint32_t k = 0; k < next.count; k++)
+        for (uint32_t k = 0; may_leave(builder, i) && k < next.count; k++)
             add_edge(builder, i, base + next.data[k].target - f->first_node, next.data[k].flags);
     }
 }
@@ -149,6 +161,7 @@ static void add_copies(struct view_builder *builder)
             view_id_vec_push(&builder->start, base);
         from = base;
         to = (uint32_t)builder->node.length;
+        builder->last = &facts->steps[s];
     }
     if (facts->step_count && !facts->to_end) {
         // it may also still stand at the last step known

@@ -28,6 +28,8 @@ struct view_step {
     uint32_t node;        // of the flow
     const uint32_t *loop; // nodes of the loop that it stands for, itself among them, or NULL
     uint32_t loop_count;
+    bool leaves_told; // the loop was left from the node `leaves`
+    uint32_t leaves;
 };
 
 struct view_facts {

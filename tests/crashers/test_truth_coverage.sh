@@ -11,7 +11,7 @@ done
 "${INQUEST_SRC:?}/tests/truth/campaign" --build "${INQUEST_BUILD:?}" --seed 7 --count 30 --programs examples --coverage
 cd "$INQUEST_SRC/tests/crashers"
 files=()
-for name in threads setjmp longjmp callback callbacks signal signals handler constructor constructors dlopen plugin qsort; do
+for name in threads setjmp longjmp callback callbacks signal signals handler constructor constructors dlopen plugin qsort loop_left; do
     for file in "$name"*.c; do
         [ -e "$file" ] && files+=("$file")
     done
