@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask_internal.h"
 #include "ask/case.h"
 #include "ask/exact.h"
 #include "ask/query.h"
@@ -13,17 +14,9 @@
 #include "solve/vpa.h"
 
 // Nodes that have to be visited, at most, as parts of one automaton.
-#define RAN_MOST    12u
-#define STATES_MOST 6000000u
-
-struct ask_session {
-    struct ask_case *ask;
-    struct bitset all; // every fact
-    // What every run executes, whatever else is asked: by vpa, once.
-    bool has_certain;
-    struct bitset certain;
-    uint32_t ran_most;
-};
+#define RAN_MOST 12u
+// Runs that are kept: another query may be true of one of them.
+#define RUNS_KEPT 8u
 
 struct ask_session *ask_session_create(struct ask_case *ask)
 {
@@ -42,6 +35,9 @@ void ask_session_destroy(struct ask_session *session)
         return;
     bitset_deinit(&session->all);
     bitset_deinit(&session->certain);
+    for (size_t i = 0; i < session->runs.length; i++)
+        run_deinit(&session->runs.data[i]);
+    run_vec_deinit(&session->runs);
     free(session);
 }
 
@@ -92,7 +88,9 @@ static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver s
     if (product_is_possible(exact.product)) {
         verdict = ASK_POSSIBLE;
         run_deinit(&ret->witness);
-        if (settings->without_ran)
+        if (settings->verdict_only)
+            ret->has_witness = false;
+        else if (settings->without_ran)
             ret->has_witness =
                 product_collect(exact.product, ask->ran.data, (uint32_t)ask->ran.length,
                                 settings->budget, &ret->witness, missed, missed_count);
@@ -132,13 +130,19 @@ static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_
     }
 }
 
+/*
+ * First without what has to be visited, and for the verdict alone: that is quick, and what is
+ * impossible then is. `with_witness`: a run is wanted too.
+ */
 static enum ask_verdict solve_product(struct ask_session *session, struct automaton *query,
-                                      enum ask_solver solver, struct budget *budget,
-                                      struct ask_result *ret)
+                                      enum ask_solver solver, bool with_witness,
+                                      struct budget *budget, struct ask_result *ret)
 {
     struct exact_settings settings = {.query = query,
                                       .ran_most = session->ran_most,
-                                      .state_limit = STATES_MOST,
+                                      .without_ran = true,
+                                      .verdict_only = true,
+                                      .state_limit = ASK_STATES_MOST,
                                       .budget = budget};
 
     ret->solver = solver;
@@ -146,8 +150,12 @@ static enum ask_verdict solve_product(struct ask_session *session, struct automa
     if (solver == ASK_SOLVER_VPA && session->has_certain)
         settings.certain = &session->certain;
     enum ask_verdict verdict = solve_once(session->ask, solver, &settings, ret, NULL, NULL);
-    if (verdict == ASK_IMPOSSIBLE || !ret->dropped)
+    if (verdict == ASK_IMPOSSIBLE || (verdict == ASK_POSSIBLE && !ret->dropped && !with_witness))
         return verdict;
+    settings.without_ran = false;
+    settings.verdict_only = !with_witness && ret->dropped <= session->ran_most;
+    if (ret->dropped <= session->ran_most)
+        return solve_once(session->ask, solver, &settings, ret, NULL, NULL);
     return solve_step_by_step(session->ask, solver, &settings, ret);
 }
 
@@ -199,8 +207,9 @@ static enum ask_verdict solve_utl(const struct ask_session *session, const struc
     return possible ? ASK_POSSIBLE : ASK_IMPOSSIBLE;
 }
 
-static enum ask_verdict solve(struct ask_session *session, const struct query *query,
-                              enum ask_solver solver, struct budget *budget, struct ask_result *ret)
+enum ask_verdict ask_solve(struct ask_session *session, const struct query *query,
+                           enum ask_solver solver, bool with_witness, struct budget *budget,
+                           struct ask_result *ret)
 {
     struct automaton *automaton;
     enum ask_verdict verdict;
@@ -213,7 +222,8 @@ static enum ask_verdict solve(struct ask_session *session, const struct query *q
         return solve_utl(session, query, ret);
     bool vpa = solver != ASK_SOLVER_FSA;
     automaton = query ? query_automaton(query, vpa ? QUERY_EXACT : QUERY_REGULAR) : NULL;
-    verdict = solve_product(session, automaton, vpa ? ASK_SOLVER_VPA : ASK_SOLVER_FSA, budget, ret);
+    verdict = solve_product(session, automaton, vpa ? ASK_SOLVER_VPA : ASK_SOLVER_FSA, with_witness,
+                            budget, ret);
     automaton_destroy(automaton);
     if (!vpa && query && verdict == ASK_POSSIBLE)
         ret->note = query_lost_by_fsa(query);
@@ -228,97 +238,57 @@ static enum ask_verdict solve(struct ask_session *session, const struct query *q
     return verdict;
 }
 
-// ---- Why not
+// ---- Witnesses
 
-// Is it impossible with these facts alone?
-static bool rules_out(struct ask_session *session, const struct query *query,
-                      enum ask_solver solver, struct budget *budget, const struct bitset *facts)
+// Is a run that was found before one for this query as well? Only where much has to be visited:
+// elsewhere a short one is wanted.
+static bool answer_from_kept(struct ask_session *session, struct automaton *query,
+                             enum ask_solver solver, struct ask_result *ret)
 {
-    struct ask_result scratch = {0};
-    bool had_certain = session->has_certain;
+    if ((solver != ASK_SOLVER_VPA && solver != ASK_SOLVER_AUTO) ||
+        session->ask->ran.length <= session->ran_most)
+        return false;
+    for (size_t i = 0; i < session->runs.length; i++) {
+        const struct run *run = &session->runs.data[i];
 
-    ask_case_enable(session->ask, facts);
-    session->has_certain = false; // it was certain with all facts
-    enum ask_verdict verdict = solve(session, query, solver, budget, &scratch);
-    session->has_certain = had_certain;
-    ask_result_deinit(&scratch);
-    return verdict == ASK_IMPOSSIBLE;
-}
-
-struct explanation {
-    struct ask_session *session;
-    const struct query *query;
-    enum ask_solver solver;
-    struct budget *budget;
-    struct bitset kept; // what is in the reason so far, and what is tried with it
-};
-
-/*
- * Of facts[from..to), the smallest part that rules the query out together with `kept`; the rest
- * leaves `kept` (QuickXplain, Junker 2004). `grown`: kept has become larger since it was last tried
- * by itself.
- */
-static void explain_part(struct explanation *e, const uint32_t *facts, uint32_t from, uint32_t to,
-                         bool grown, struct ask_id_vec *ret)
-{
-    if (grown && rules_out(e->session, e->query, e->solver, e->budget, &e->kept))
-        return;
-    if (to - from == 1) {
-        ask_id_vec_push(ret, facts[from]);
-        return;
+        if (witness_problem(session->ask, run, query, false))
+            continue;
+        *ret = (struct ask_result){.solver = ASK_SOLVER_VPA, .has_witness = true};
+        ret->witness.events = xmalloc_array(run->count + 1u, sizeof(*run->events));
+        memcpy(ret->witness.events, run->events, run->count * sizeof(*run->events));
+        ret->witness.count = run->count;
+        return true;
     }
-    uint32_t middle = from + (to - from) / 2;
-    struct ask_id_vec second = VEC_INIT, first = VEC_INIT;
-
-    for (uint32_t i = from; i < middle; i++)
-        bitset_set(&e->kept, facts[i]);
-    explain_part(e, facts, middle, to, true, &second);
-    for (uint32_t i = from; i < middle; i++)
-        bitset_clear(&e->kept, facts[i]);
-    for (size_t i = 0; i < second.length; i++)
-        bitset_set(&e->kept, second.data[i]);
-    explain_part(e, facts, from, middle, second.length > 0, &first);
-    for (size_t i = 0; i < second.length; i++)
-        bitset_clear(&e->kept, second.data[i]);
-    ask_id_vec_append(ret, second.data, second.length);
-    ask_id_vec_append(ret, first.data, first.length);
-    ask_id_vec_deinit(&first);
-    ask_id_vec_deinit(&second);
+    return false;
 }
 
-static int compare_ids(const void *a, const void *b)
+static void keep_run(struct ask_session *session, const struct run *run)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    struct run copy = {xmalloc_array(run->count + 1u, sizeof(*run->events)), run->count};
 
-    return (x > y) - (x < y);
+    memcpy(copy.events, run->events, run->count * sizeof(*run->events));
+    if (session->runs.length == RUNS_KEPT) {
+        run_deinit(&session->runs.data[1]); // the first is what was seen, and nothing else
+        memmove(&session->runs.data[1], &session->runs.data[2], (RUNS_KEPT - 2) * sizeof(copy));
+        session->runs.length--;
+    }
+    run_vec_push(&session->runs, copy);
 }
 
-static void explain(struct ask_session *session, const struct query *query, enum ask_solver solver,
-                    struct budget *budget, struct ask_result *ret)
+// utl's own is none: a run of the same graph.
+static void find_flat_witness(struct ask_session *session, struct automaton *query,
+                              struct budget *budget, struct ask_result *ret)
 {
-    struct explanation e = {session, query, solver, budget, BITSET_INIT};
-    struct ask_id_vec facts = VEC_INIT, reason = VEC_INIT;
+    struct ask_result flat = {0};
 
-    bitset_init(&e.kept, session->all.size);
-    for (size_t f = bitset_next(&session->all, 0); f < session->all.size;
-         f = bitset_next(&session->all, f + 1))
-        ask_id_vec_push(&facts, (uint32_t)f);
-    // nothing at all may be needed: the program alone says so
-    if (facts.length)
-        explain_part(&e, facts.data, 0, (uint32_t)facts.length, true, &reason);
-    ask_case_enable(session->ask, &session->all);
-    ret->because_is_minimal = budget->state == BUDGET_LEFT;
-    if (!ret->because_is_minimal)
-        reason.length = 0;
-    if (reason.length)
-        qsort(reason.data, reason.length, sizeof(*reason.data), compare_ids);
-    ret->because_count = (uint32_t)reason.length;
-    ret->because = ask_id_vec_steal(&reason);
-    ask_id_vec_deinit(&facts);
-    bitset_deinit(&e.kept);
+    if (solve_product(session, query, ASK_SOLVER_FSA, true, budget, &flat) == ASK_POSSIBLE &&
+        flat.has_witness && !witness_problem(session->ask, &flat.witness, query, true)) {
+        ret->witness = flat.witness;
+        ret->has_witness = true;
+        flat.witness = (struct run){0};
+    }
+    ask_result_deinit(&flat);
 }
-
-// ----
 
 static void check_witness(struct ask_session *session, struct automaton *query,
                           struct ask_result *ret)
@@ -329,23 +299,29 @@ static void check_witness(struct ask_session *session, struct automaton *query,
         witness_problem(session->ask, &ret->witness, query, ret->context_insensitive);
     if (ret->witness_problem)
         ret->verdict = ASK_UNDECIDED;
+    else if (!ret->context_insensitive)
+        keep_run(session, &ret->witness);
 }
 
 static void answer(struct ask_session *session, const struct query *query, enum ask_solver solver,
                    struct budget *budget, struct ask_result *ret)
 {
-    *ret = (struct ask_result){0};
-    if (solver != ASK_SOLVER_UTL)
-        find_certain(session, budget);
-    ret->verdict = solve(session, query, solver, budget, ret);
-    if (ret->verdict == ASK_IMPOSSIBLE)
-        explain(session, query, ret->solver, budget, ret);
-    if (ret->verdict != ASK_POSSIBLE)
-        return;
+    bool flat = solver == ASK_SOLVER_UTL || solver == ASK_SOLVER_FSA;
     struct automaton *automaton =
-        query ? query_automaton(query, ret->context_insensitive ? QUERY_REGULAR : QUERY_EXACT)
-              : NULL;
-    check_witness(session, automaton, ret);
+        query ? query_automaton(query, flat ? QUERY_REGULAR : QUERY_EXACT) : NULL;
+
+    *ret = (struct ask_result){0};
+    if (!answer_from_kept(session, automaton, solver, ret)) {
+        if (solver != ASK_SOLVER_UTL)
+            find_certain(session, budget);
+        ret->verdict = ask_solve(session, query, solver, true, budget, ret);
+        if (ret->verdict == ASK_IMPOSSIBLE)
+            ask_explain(session, query, ret->solver, budget, ret);
+        else if (ret->verdict == ASK_POSSIBLE && ret->solver == ASK_SOLVER_UTL)
+            find_flat_witness(session, automaton, budget, ret);
+        else if (ret->verdict == ASK_POSSIBLE)
+            check_witness(session, automaton, ret);
+    }
     automaton_destroy(automaton);
 }
 

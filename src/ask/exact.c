@@ -103,7 +103,10 @@ static void join_parts(struct exact *exact, const struct ask_case *ask,
         ask_automaton_vec_push(&all, ask->automata.data[i]);
     for (size_t i = 0; i < exact->parts.length; i++)
         ask_automaton_vec_push(&all, exact->parts.data[i]);
-    if (all.length)
+    exact->is_one = all.length == 1;
+    if (exact->is_one)
+        exact->all = all.data[0];
+    else if (all.length)
         exact->all = conjunction_create(all.data, (uint32_t)all.length, "what is known");
     ask_automaton_vec_deinit(&all);
 }
@@ -121,6 +124,8 @@ void exact_init(struct exact *exact, const struct ask_case *ask, const struct as
                                       .start = thread->start,
                                       .ends = thread->ends.data,
                                       .end_count = (uint32_t)thread->ends.length,
+                                      .verdict_only = settings->verdict_only,
+                                      .opens = settings->opens,
                                       .state_limit = settings->state_limit};
 
     *exact = (struct exact){0};
@@ -144,7 +149,8 @@ void exact_init(struct exact *exact, const struct ask_case *ask, const struct as
 void exact_deinit(struct exact *exact)
 {
     product_destroy(exact->product);
-    automaton_destroy(exact->all);
+    if (!exact->is_one)
+        automaton_destroy(exact->all);
     for (size_t i = 0; i < exact->parts.length; i++)
         automaton_destroy(exact->parts.data[i]);
     ask_automaton_vec_deinit(&exact->parts);

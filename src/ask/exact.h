@@ -22,6 +22,8 @@ struct exact_settings {
     bool without_ran;             // do not look at them at all
     const uint32_t *also_ran;     // of those, to be looked at all the same
     uint32_t also_ran_count;
+    bool verdict_only; // as product.h has it
+    bool opens;
     uint32_t state_limit;
     struct budget *budget;
 };
@@ -29,6 +31,7 @@ struct exact_settings {
 struct exact {
     struct ask_automaton_vec parts; // made here
     struct automaton *all;          // NULL: nothing but the graph
+    bool is_one;                    // `all` is one automaton of somebody else's, or of `parts`
     struct product *product;
     uint32_t dropped;   // nodes that had to be visited and were not looked at
     bool dropped_stack; // the stack is too deep for a finite automaton

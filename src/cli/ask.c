@@ -12,8 +12,10 @@
 #include "cli/commands.h"
 #include "cli/inquiry.h"
 #include "cli/options.h"
+#include "common/alloc.h"
 #include "common/color.h"
 #include "common/error.h"
+#include "common/vec.h"
 #include "report/answer.h"
 
 static const char about[] =
@@ -25,10 +27,19 @@ static const char about[] =
     "\n"
     "Without QUERY, queries are read line by line from the terminal or standard input.";
 
+// What has been answered: the same question is not solved twice.
+struct asked {
+    char *text;
+    struct query *query;
+    struct ask_result result;
+};
+VEC_DEFINE(asked_vec, struct asked);
+
 struct asking {
     const struct options *options;
     struct inquiry *inquiry;
     struct ask_session *session;
+    struct asked_vec asked;
     bool witness;
     int status;
 };
@@ -80,28 +91,48 @@ static struct error *check_evidence(struct asking *asking)
     return err;
 }
 
+static const struct asked *find_asked(const struct asking *asking, const char *text)
+{
+    for (size_t i = 0; i < asking->asked.length; i++)
+        if (!strcmp(asking->asked.data[i].text, text))
+            return &asking->asked.data[i];
+    return NULL;
+}
+
 // Where there are several queries the evidence has been checked.
 static struct error *ask_one(struct asking *asking, const char *text, bool interactive)
 {
-    struct query *query;
     struct query_place where;
     struct budget budget;
-    struct ask_result result;
-    struct error *err = query_parse(text, asking->inquiry->input.model, &query, &where);
+    struct asked new = {0};
+    const struct asked *before = find_asked(asking, text);
+    if (before)
+        return print(asking, before->query, &before->result);
+    struct error *err = query_parse(text, asking->inquiry->input.model, &new.query, &where);
     if (err) {
         if (!asking->options->quiet)
             query_print_place(interactive ? stdout : stderr, text, where);
         return err;
     }
     options_budget(asking->options, &budget);
-    ask_query(asking->session, query, asking->inquiry->solver, &budget, &result);
-    if (!interactive && result.verdict != ASK_POSSIBLE)
+    ask_query(asking->session, new.query, asking->inquiry->solver, &budget, &new.result);
+    if (!interactive && new.result.verdict != ASK_POSSIBLE)
         err = check_evidence(asking);
     if (!err)
-        err = print(asking, query, &result);
-    ask_result_deinit(&result);
-    query_destroy(query);
+        err = print(asking, new.query, &new.result);
+    new.text = xstrdup(text);
+    asked_vec_push(&asking->asked, new);
     return err;
+}
+
+static void forget_asked(struct asking *asking)
+{
+    for (size_t i = 0; i < asking->asked.length; i++) {
+        free(asking->asked.data[i].text);
+        ask_result_deinit(&asking->asked.data[i].result);
+        query_destroy(asking->asked.data[i].query);
+    }
+    asked_vec_deinit(&asking->asked);
 }
 
 static void ask_line(void *context, const char *line)
@@ -122,6 +153,7 @@ static struct error *ask_all(struct asking *asking, const char *query)
     struct error *err = query ? ask_one(asking, query, false) : check_evidence(asking);
     if (!err && !query)
         err = ask_prompt(asking->inquiry->input.model, ask_line, asking);
+    forget_asked(asking);
     ask_session_destroy(asking->session);
     return err;
 }

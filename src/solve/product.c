@@ -8,6 +8,8 @@
 #include "common/alloc.h"
 #include "common/budget.h"
 #include "common/hash.h"
+#include "solve/complete.h"
+#include "solve/plain.h"
 #include "solve/product_internal.h"
 #include "solve/view.h"
 
@@ -17,7 +19,7 @@
 
 // ---- Letters. A product without automaton has one state, 0.
 
-static uint32_t letter_step(const struct product *product, uint32_t state, uint32_t node)
+uint32_t product_letter_step(const struct product *product, uint32_t state, uint32_t node)
 {
     struct automaton *automaton = product->problem.automaton;
 
@@ -26,8 +28,8 @@ static uint32_t letter_step(const struct product *product, uint32_t state, uint3
     return automaton && state != AUTOMATON_DEAD ? automaton->step(automaton, state, node) : state;
 }
 
-static uint32_t letter_call(const struct product *product, uint32_t state, uint32_t node,
-                            uint32_t function, uint32_t *symbol)
+uint32_t product_letter_call(const struct product *product, uint32_t state, uint32_t node,
+                             uint32_t function, uint32_t *symbol)
 {
     struct automaton *automaton = product->problem.automaton;
 
@@ -35,8 +37,8 @@ static uint32_t letter_call(const struct product *product, uint32_t state, uint3
     return automaton ? automaton->call(automaton, state, node, function, symbol) : state;
 }
 
-static uint32_t letter_leave(const struct product *product, uint32_t state, uint32_t symbol,
-                             uint32_t node, uint32_t function)
+uint32_t product_letter_leave(const struct product *product, uint32_t state, uint32_t symbol,
+                              uint32_t node, uint32_t function)
 {
     struct automaton *automaton = product->problem.automaton;
 
@@ -45,8 +47,8 @@ static uint32_t letter_leave(const struct product *product, uint32_t state, uint
 
 // ---- States
 
-static uint32_t add_state(struct product *product, uint64_t place_number,
-                          struct product_state state)
+uint32_t product_add_state(struct product *product, uint64_t place_number,
+                           struct product_state state)
 {
     bool is_new;
     uint32_t *id =
@@ -59,9 +61,31 @@ static uint32_t add_state(struct product *product, uint64_t place_number,
     return *id;
 }
 
-static void add_edge(struct product *product, struct product_edge edge)
+void product_add_edge(struct product *product, struct product_edge edge)
 {
-    product_edge_vec_push(&product->edges, edge);
+    if (!product->problem.verdict_only)
+        product_edge_vec_push(&product->edges, edge);
+}
+
+void product_add_final(struct product *product, uint32_t state)
+{
+    product_id_vec_push(&product->finals, state);
+    product->found |= product->problem.verdict_only && product_accepts(product, state);
+}
+
+uint64_t product_place_number(const struct product *product, const struct product_state *state)
+{
+    if (product->problem.flat || state->instance == PRODUCT_SPINE)
+        return state->place;
+    return (uint64_t)product->instances.data[state->instance].base + state->place;
+}
+
+static void park(struct product *product, uint32_t id)
+{
+    if (!product->problem.opens)
+        return;
+    product_id_vec_push(&product->parked, id);
+    bitset_set(&product->parked_at, product->states.data[id].node);
 }
 
 static uint32_t mode_of(struct product *product, uint32_t state, uint64_t visited)
@@ -103,16 +127,18 @@ static uint32_t instance_of(struct product *product, uint32_t function, uint32_t
         product_map_put_new(&product->instance_of, (uint64_t)function << 32 | state, &is_new);
     if (!is_new)
         return *id;
-    uint32_t mode = letter_step(product, state, f->entry);
-    struct product_instance instance = {
-        .function = function, .base = (uint32_t)product->place_count, .entry = FLOW_NONE};
+    uint32_t mode = product_letter_step(product, state, f->entry);
+    struct product_instance instance = {.function = function,
+                                        .called_in = state,
+                                        .base = (uint32_t)product->place_count,
+                                        .entry = FLOW_NONE};
     uint32_t number = (uint32_t)product->instances.length;
     *id = number;
     product->place_count += f->node_count + 2u;
     if (mode != AUTOMATON_DEAD)
-        instance.entry =
-            add_state(product, instance.base + (f->entry - f->first_node),
-                      (struct product_state){number, f->entry - f->first_node, mode, f->entry});
+        instance.entry = product_add_state(
+            product, instance.base + (f->entry - f->first_node),
+            (struct product_state){number, f->entry - f->first_node, mode, f->entry});
     product_instance_vec_push(&product->instances, instance);
     return number;
 }
@@ -124,13 +150,13 @@ static void go_on(struct product *product, uint32_t from, uint32_t state, uint32
     struct product_state source = product->states.data[from];
     const struct product_instance *instance = &product->instances.data[source.instance];
     const struct flow_function *f = &product->flow->functions[instance->function];
-    uint32_t mode = letter_step(product, state, target), place = target - f->first_node;
+    uint32_t mode = product_letter_step(product, state, target), place = target - f->first_node;
 
     if (mode == AUTOMATON_DEAD)
         return;
-    uint32_t to = add_state(product, (uint64_t)instance->base + place,
-                            (struct product_state){source.instance, place, mode, target});
-    add_edge(product, (struct product_edge){from, to, through, callee, false, false});
+    uint32_t to = product_add_state(product, (uint64_t)instance->base + place,
+                                    (struct product_state){source.instance, place, mode, target});
+    product_add_edge(product, (struct product_edge){from, to, through, callee, false, false});
 }
 
 static void caller_goes_on(struct product *product, struct product_caller caller, uint32_t exit);
@@ -147,12 +173,14 @@ static void end_instance(struct product *product, uint32_t from, uint32_t state,
 
     if (state == AUTOMATON_DEAD)
         return;
-    uint32_t exit = add_state(product, (uint64_t)instance->base + place,
-                              (struct product_state){number, place, state, FLOW_NONE});
-    add_edge(product, (struct product_edge){from, exit, through, callee, false, false});
+    uint32_t exit = product_add_state(product, (uint64_t)instance->base + place,
+                                      (struct product_state){number, place, state, FLOW_NONE});
+    product_add_edge(product, (struct product_edge){from, exit, through, callee, false, false});
     if (product->states.length == before)
         return;
     product_id_vec_push(&instance->exits, exit);
+    if (product->in_trial)
+        product_id_vec_push(&product->journal, number * 2 + 1);
 }
 
 static uint32_t exit_kind(const struct product *product, uint32_t exit)
@@ -171,16 +199,31 @@ static void resume(struct product *product, uint32_t from, uint32_t state, uint3
                    uint32_t callee)
 {
     struct product_state target = product->states.data[from];
-    uint64_t number = target.place;
 
     if (target.instance == PRODUCT_SPINE)
         target.mode = mode_of(product, state, product->modes.data[target.mode].visited);
-    else {
+    else
         target.mode = state;
-        number += product->instances.data[target.instance].base;
+    uint32_t to = product_add_state(product, product_place_number(product, &target), target);
+    product_add_edge(product, (struct product_edge){from, to, through, callee, false, true});
+}
+
+// Behind a call that was completed, or left by a jump, in this state of the automaton.
+static void go_on_behind(struct product *product, uint32_t from, uint32_t state, uint32_t how,
+                         uint32_t through, uint32_t callee)
+{
+    struct product_state source = product->states.data[from];
+    struct flow_edges next = flow_edges(product->flow, source.node);
+
+    if (source.instance == PRODUCT_SPINE) {
+        spine_goes_on(product, from, state, how, through, callee);
+        return;
     }
-    uint32_t to = add_state(product, number, target);
-    add_edge(product, (struct product_edge){from, to, through, callee, false, true});
+    for (uint32_t k = 0; k < next.count; k++)
+        if (next.data[k].flags & how)
+            go_on(product, from, state, next.data[k].target, through, callee);
+    if (how == FLOW_LANDS)
+        end_instance(product, from, state, FLOW_LANDS, through, callee);
 }
 
 static void caller_goes_on(struct product *product, struct product_caller caller, uint32_t exit)
@@ -189,8 +232,7 @@ static void caller_goes_on(struct product *product, struct product_caller caller
     struct product_state end = product->states.data[exit];
     uint32_t callee = product->instances.data[end.instance].function;
     uint32_t how = exit_kind(product, exit);
-    struct flow_edges next = flow_edges(product->flow, source.node);
-    uint32_t state = letter_leave(product, end.mode, caller.symbol, source.node, callee);
+    uint32_t state = product_letter_leave(product, end.mode, caller.symbol, source.node, callee);
 
     if (state == AUTOMATON_DEAD)
         return;
@@ -198,22 +240,30 @@ static void caller_goes_on(struct product *product, struct product_caller caller
         resume(product, caller.state, state, exit, callee);
         return;
     }
-    if (source.instance == PRODUCT_SPINE) {
-        spine_goes_on(product, caller.state, state, how, exit, callee);
-        return;
-    }
-    for (uint32_t k = 0; k < next.count; k++)
-        if (next.data[k].flags & how)
-            go_on(product, caller.state, state, next.data[k].target, exit, callee);
-    if (how == FLOW_LANDS)
-        end_instance(product, caller.state, state, FLOW_LANDS, exit, callee);
+    go_on_behind(product, caller.state, state, how, exit, callee);
+}
+
+// May a completed call of the function be passed without a look?
+static bool is_passed(const struct product *product, uint32_t function)
+{
+    return product->has_plain && bitset_test(&product->plain, function) &&
+           (product->ends[function] & FLOW_BEHIND || !product->problem.opens);
 }
 
 static void call_function(struct product *product, uint32_t from, uint32_t state, uint32_t function,
                           bool interrupted)
 {
     uint32_t node = product->states.data[from].node, symbol;
-    uint32_t inner = letter_call(product, state, node, function, &symbol);
+    uint32_t inner = product_letter_call(product, state, node, function, &symbol);
+
+    if (inner != AUTOMATON_DEAD && is_passed(product, function)) {
+        uint32_t after = product_letter_leave(product, inner, symbol, node, function);
+
+        // a handler that is passed leaves control where it is
+        if (!interrupted && product->ends[function] & FLOW_BEHIND && after != AUTOMATON_DEAD)
+            go_on_behind(product, from, after, FLOW_BEHIND, FLOW_NONE, function);
+        return;
+    }
     uint32_t number = instance_of(product, function, inner);
 
     if (number == FLOW_NONE) {
@@ -223,6 +273,8 @@ static void call_function(struct product *product, uint32_t from, uint32_t state
     }
     struct product_caller caller = {from, symbol, interrupted};
     product_caller_vec_push(&product->instances.data[number].callers, caller);
+    if (product->in_trial)
+        product_id_vec_push(&product->journal, number * 2);
     // exits that have not been looked at will find the caller
     for (size_t e = 0; e < product->instances.data[number].exits.length; e++)
         if (product->instances.data[number].exits.data[e] < product->worked)
@@ -256,8 +308,10 @@ static void work_in_instance(struct product *product, uint32_t id)
     }
     struct flow_edges next = flow_edges(flow, state.node);
     interrupt(product, id, state.mode);
-    if (bitset_test(product->problem.closed, state.node))
+    if (bitset_test(&product->closed, state.node)) {
+        park(product, id);
         return;
+    }
     if (flow->node_flags[state.node] & FLOW_RETURNS)
         end_instance(product, id, state.mode, FLOW_BEHIND, FLOW_NONE, FLOW_NONE);
     if (flow->node_flags[state.node] & FLOW_JUMPS)
@@ -305,18 +359,19 @@ static void reach_copy(struct product *product, uint32_t from, uint32_t state, u
 {
     const struct view *view = product->problem.views[v];
     uint32_t node = view->function == FLOW_NONE ? copy : view->node[copy];
-    uint32_t place = product->view_base[v] + copy, reached = letter_step(product, state, node);
+    uint32_t place = product->view_base[v] + copy,
+             reached = product_letter_step(product, state, node);
 
     if (reached == AUTOMATON_DEAD)
         return;
     uint32_t mode = mode_of(product, reached, visit(view, node, visited));
     uint32_t to =
-        add_state(product, place, (struct product_state){PRODUCT_SPINE, place, mode, node});
+        product_add_state(product, place, (struct product_state){PRODUCT_SPINE, place, mode, node});
     if (from == FLOW_NONE)
         return;
     edge.from = from;
     edge.to = to;
-    add_edge(product, edge);
+    product_add_edge(product, edge);
 }
 
 // The pending call of `function` at this state's node, into view v: its starts, or a gap's entry of
@@ -326,7 +381,7 @@ static void enter_view(struct product *product, uint32_t from, uint32_t automato
 {
     const struct view *view = product->problem.views[v];
     uint32_t symbol, node = product->states.data[from].node;
-    uint32_t state = letter_call(product, automaton_state, node, function, &symbol);
+    uint32_t state = product_letter_call(product, automaton_state, node, function, &symbol);
     struct product_edge edge = {.through = FLOW_NONE, .callee = function, .pends = true};
 
     if (state == AUTOMATON_DEAD)
@@ -349,7 +404,7 @@ static void leave_view(struct product *product, uint32_t from, uint32_t state, u
     struct flow_callees callees = flow_callees(product->flow, product->states.data[from].node);
     bool in_gap = product->problem.views[v]->function == FLOW_NONE;
 
-    bool closed = bitset_test(product->problem.closed, product->states.data[from].node);
+    bool closed = bitset_test(&product->closed, product->states.data[from].node);
     uint32_t signals = product->flow->signals;
 
     if (in_gap) {
@@ -363,11 +418,11 @@ static void leave_view(struct product *product, uint32_t from, uint32_t state, u
         if (signals != FLOW_NONE && behind && behind->function == signals)
             enter_view(product, from, state, next, signals);
         if (!behind)
-            product_id_vec_push(&product->finals, from);
+            product_add_final(product, from);
         return;
     }
     if (!behind) {
-        product_id_vec_push(&product->finals, from);
+        product_add_final(product, from);
         return;
     }
     if (behind->function != FLOW_NONE) {
@@ -390,7 +445,7 @@ static void leave_view(struct product *product, uint32_t from, uint32_t state, u
         if (calls)
             enter_view(product, from, state, next + 1, function);
     } else
-        product_id_vec_push(&product->finals, from);
+        product_add_final(product, from);
 }
 
 // By edges of this kind, in the same view.
@@ -434,7 +489,9 @@ static void work_in_spine(struct product *product, uint32_t id)
     if (gap || (is_end(view, copy) && mode.visited == all_visited(view)))
         leave_view(product, id, mode.state, v);
     interrupt(product, id, mode.state);
-    if (bitset_test(product->problem.closed, source.node) || (!gap && view->closed[copy]))
+    if (bitset_test(&product->closed, source.node))
+        park(product, id);
+    if (bitset_test(&product->closed, source.node) || (!gap && view->closed[copy]))
         return;
     spine_goes_on(product, id, mode.state, FLOW_PAST, FLOW_NONE, FLOW_NONE);
     call_from(product, id, mode.state);
@@ -463,164 +520,44 @@ static void start_spine(struct product *product)
         reach_copy(product, FLOW_NONE, initial, 0, 0, first->start[i], (struct product_edge){0});
 }
 
-// ---- Flat
-
-// By function: the nodes that may call it and that are passed.
-static void index_callers(struct product *product)
-{
-    const struct flow *flow = product->flow;
-    uint32_t *start = xcalloc(flow->function_count + 2u, sizeof(*start));
-
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t n = 0; n < flow->node_count; n++) {
-            struct flow_callees callees = flow_callees(flow, n);
-
-            for (uint32_t i = 0; i < callees.count && !bitset_test(product->problem.closed, n); i++)
-                if (pass == 0)
-                    start[callees.data[i] + 2]++;
-                else
-                    product->callers[start[callees.data[i] + 1]++] = n;
-        }
-        if (pass == 1)
-            break;
-        for (uint32_t f = 0; f < flow->function_count; f++)
-            start[f + 2] += start[f + 1];
-        product->callers = xmalloc_array(start[flow->function_count + 1] + 1u, sizeof(uint32_t));
-    }
-    product->caller_start = start;
-}
-
-// Where a return of `function` may lead: behind any node that may call it.
-static void flat_leave(struct product *product, uint32_t from, uint32_t state, uint32_t function,
-                       uint32_t how)
-{
-    const struct flow *flow = product->flow;
-
-    for (uint32_t c = product->caller_start[function]; c < product->caller_start[function + 1];
-         c++) {
-        uint32_t n = product->callers[c];
-        uint32_t after = letter_leave(product, state, 0, n, function);
-        struct flow_edges next = flow_edges(flow, n);
-        for (uint32_t k = 0; after != AUTOMATON_DEAD && k < next.count; k++) {
-            uint32_t target = next.data[k].target, mode;
-
-            if (!(next.data[k].flags & how) ||
-                (mode = letter_step(product, after, target)) == AUTOMATON_DEAD)
-                continue;
-            uint32_t to =
-                add_state(product, target, (struct product_state){0, target, mode, target});
-            add_edge(product, (struct product_edge){from, to, FLOW_NONE, FLOW_NONE, false, false});
-        }
-        if (how == FLOW_LANDS && after != AUTOMATON_DEAD) {
-            uint32_t place = flow->node_count + flow->node_function[n];
-            uint32_t to =
-                add_state(product, place, (struct product_state){0, place, after, FLOW_NONE});
-            add_edge(product, (struct product_edge){from, to, FLOW_NONE, FLOW_NONE, false, false});
-        }
-    }
-}
-
-// A signal handler comes.
-static void flat_interrupt(struct product *product, uint32_t id)
-{
-    const struct flow *flow = product->flow;
-    struct product_state state = product->states.data[id];
-    uint32_t symbol;
-
-    if (flow->signals == FLOW_NONE)
-        return;
-    uint32_t entry = flow->functions[flow->signals].entry;
-    uint32_t mode = letter_call(product, state.mode, state.node, flow->signals, &symbol);
-    if (mode != AUTOMATON_DEAD)
-        mode = letter_step(product, mode, entry);
-    if (mode == AUTOMATON_DEAD)
-        return;
-    uint32_t to = add_state(product, entry, (struct product_state){0, entry, mode, entry});
-    add_edge(product, (struct product_edge){id, to, FLOW_NONE, flow->signals, true, false});
-}
-
-// It goes back to any node, since it may have come at any.
-static void flat_resume(struct product *product, uint32_t id)
-{
-    const struct flow *flow = product->flow;
-
-    for (uint32_t n = 0; n < flow->node_count; n++) {
-        uint32_t mode = letter_leave(product, product->states.data[id].mode, 0, n, flow->signals);
-
-        if (mode == AUTOMATON_DEAD)
-            continue;
-        uint32_t to = add_state(product, n, (struct product_state){0, n, mode, n});
-        add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, true});
-    }
-}
-
-// Places behind the nodes': a function that a jump leaves.
-static void work_flat(struct product *product, uint32_t id)
-{
-    const struct flow *flow = product->flow;
-    struct product_state state = product->states.data[id];
-
-    if (state.node == FLOW_NONE) {
-        flat_leave(product, id, state.mode, state.place - flow->node_count, FLOW_LANDS);
-        return;
-    }
-    flat_interrupt(product, id);
-    uint32_t function = flow->node_function[state.node];
-    struct flow_edges next = flow_edges(flow, state.node);
-    struct flow_callees callees = flow_callees(flow, state.node);
-    bool closed = bitset_test(product->problem.closed, state.node);
-    bool ends = product->problem.end_count == 0;
-
-    for (uint32_t i = 0; !ends && i < product->problem.end_count; i++)
-        ends = product->problem.ends[i] == state.node;
-    if (ends)
-        product_id_vec_push(&product->finals, id);
-    if ((flow->signals != FLOW_NONE && flow->has_jumps) ||
-        (!closed && flow->node_flags[state.node] & FLOW_JUMPS)) {
-        uint32_t place = flow->node_count + function;
-        uint32_t to =
-            add_state(product, place, (struct product_state){0, place, state.mode, FLOW_NONE});
-        add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, false});
-    }
-    if (closed)
-        return;
-    for (uint32_t k = 0; k < next.count; k++) {
-        uint32_t target = next.data[k].target, mode;
-
-        if (!(next.data[k].flags & FLOW_PAST) ||
-            (mode = letter_step(product, state.mode, target)) == AUTOMATON_DEAD)
-            continue;
-        uint32_t to = add_state(product, target, (struct product_state){0, target, mode, target});
-        add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, false});
-    }
-    for (uint32_t i = 0; i < callees.count; i++) {
-        uint32_t symbol, entry = flow->functions[callees.data[i]].entry, mode;
-        uint32_t inner = letter_call(product, state.mode, state.node, callees.data[i], &symbol);
-
-        if (inner == AUTOMATON_DEAD || !flow->functions[callees.data[i]].node_count ||
-            (mode = letter_step(product, inner, entry)) == AUTOMATON_DEAD)
-            continue;
-        uint32_t to = add_state(product, entry, (struct product_state){0, entry, mode, entry});
-        add_edge(product, (struct product_edge){id, to, FLOW_NONE, callees.data[i], true, false});
-    }
-    if (flow->node_flags[state.node] & FLOW_RETURNS)
-        flat_leave(product, id, state.mode, function, FLOW_BEHIND);
-    if (flow->node_flags[state.node] & FLOW_RETURNS && function == flow->signals)
-        flat_resume(product, id);
-}
-
-static void start_flat(struct product *product)
-{
-    uint32_t entry = product->flow->functions[product->problem.start].entry;
-    uint32_t initial = product->problem.automaton ? product->problem.automaton->initial : 0;
-    uint32_t mode = letter_step(product, initial, entry);
-
-    index_callers(product);
-    if (mode != AUTOMATON_DEAD)
-        add_state(product, entry, (struct product_state){0, entry, mode, entry});
-}
-
 // ----
+
+void product_work(struct product *product, uint32_t id)
+{
+    if (product->problem.flat)
+        product_work_flat(product, id);
+    else if (product->states.data[id].instance == PRODUCT_SPINE)
+        work_in_spine(product, id);
+    else
+        work_in_instance(product, id);
+}
+
+void product_run(struct product *product, struct budget *budget)
+{
+    uint32_t limit = product->problem.state_limit;
+
+    for (; product->worked < product->states.length && !product->found; product->worked++) {
+        if (budget_is_spent(budget) || (limit && product->states.length > limit)) {
+            product->complete = false;
+            break;
+        }
+        product_work(product, product->worked);
+    }
+}
+
+// Which calls are passed without a look.
+static void find_plain(struct product *product)
+{
+    struct complete complete;
+
+    complete_init(&complete, product->flow, &product->closed);
+    plain_init(&product->plain, &complete, product->problem.absent, product->problem.automaton,
+               product->problem.opens);
+    product->has_plain = true;
+    product->ends = complete.function_ends;
+    complete.function_ends = NULL;
+    complete_deinit(&complete);
+}
 
 struct product *product_create(const struct product_problem *problem, struct budget *budget)
 {
@@ -629,27 +566,20 @@ struct product *product_create(const struct product_problem *problem, struct bud
     product->problem = *problem;
     product->flow = problem->flow;
     product->complete = true;
+    bitset_init_copy(&product->closed, problem->closed);
+    bitset_init(&product->parked_at, problem->opens ? problem->flow->node_count : 0);
+    if (problem->verdict_only && !problem->flat)
+        find_plain(product);
     product_instance_vec_push(&product->instances,
-                              (struct product_instance){FLOW_NONE, 0, 0, VEC_INIT, VEC_INIT});
+                              (struct product_instance){.function = FLOW_NONE});
     if (problem->flat)
-        start_flat(product);
+        product_start_flat(product);
     else
         start_spine(product);
     product->start_count = (uint32_t)product->states.length;
-    for (; product->worked < product->states.length; product->worked++) {
-        if (budget_is_spent(budget) ||
-            (problem->state_limit && product->states.length > problem->state_limit)) {
-            product->complete = false;
-            break;
-        }
-        if (problem->flat)
-            work_flat(product, product->worked);
-        else if (product->states.data[product->worked].instance == PRODUCT_SPINE)
-            work_in_spine(product, product->worked);
-        else
-            work_in_instance(product, product->worked);
-    }
-    product_index(product);
+    product_run(product, budget);
+    if (!problem->verdict_only)
+        product_index(product);
     return product;
 }
 
@@ -669,7 +599,13 @@ void product_destroy(struct product *product)
     product_map_deinit(&product->state_of);
     product_map_deinit(&product->instance_of);
     product_map_deinit(&product->mode_of);
+    product_id_vec_deinit(&product->parked);
+    product_id_vec_deinit(&product->journal);
+    bitset_deinit(&product->closed);
+    bitset_deinit(&product->parked_at);
+    bitset_deinit(&product->plain);
     bitset_deinit(&product->useful);
+    free(product->ends);
     free(product->view_base);
     free(product->caller_start);
     free(product->callers);
@@ -687,7 +623,7 @@ bool product_is_complete(const struct product *product)
 
 bool product_is_possible(const struct product *product)
 {
-    return product->possible;
+    return product->problem.verdict_only ? product->found : product->possible;
 }
 
 uint32_t product_state_count(const struct product *product)

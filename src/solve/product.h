@@ -41,6 +41,10 @@ struct product_problem {
     const struct bitset *absent; // by node: control does not even come to it; or NULL
     struct automaton *automaton; // borrowed; NULL: any run
     uint32_t state_limit;        // 0: none
+    // Only whether there is a run will be asked: building ends with the first that is found, and
+    // calls that the automaton takes no notice of are passed without a look.
+    bool verdict_only;
+    bool opens; // and product_open will be called
     // Context-sensitive
     struct view *const *views; // outermost first
     uint32_t view_count;
@@ -60,6 +64,11 @@ bool product_is_complete(const struct product *product);
 // Is there a run that the automaton accepts? Also right when it is true of an incomplete product.
 bool product_is_possible(const struct product *product);
 uint32_t product_state_count(const struct product *product);
+
+// Takes `node` out of `closed`, unless that makes a run possible: then true, and nothing is
+// changed. The product has `verdict_only` and `opens`, contexts, and no run. False also when the
+// budget is spent: then the product is not complete any more.
+bool product_open(struct product *product, uint32_t node, struct budget *budget);
 
 // The nodes that accepted runs may execute. The product is complete.
 void product_may(const struct product *product, struct bitset *may);

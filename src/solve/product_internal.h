@@ -42,8 +42,9 @@ MAP_DEFINE_U64(product_map, uint32_t);
 
 struct product_instance {
     uint32_t function;
-    uint32_t base;  // number of its first place, over all instances
-    uint32_t entry; // state
+    uint32_t called_in; // state of the automaton, before the entry's letter
+    uint32_t base;      // number of its first place, over all instances
+    uint32_t entry;     // state
     struct product_caller_vec callers;
     struct product_id_vec exits; // states
 };
@@ -73,6 +74,16 @@ struct product {
     uint32_t start_count;             // states 0 .. start_count-1 are where runs begin
     uint32_t worked;                  // states that have been looked at
     bool complete;
+    struct bitset closed; // the problem's, less what was opened
+    // With `verdict_only`
+    bool has_plain;
+    struct bitset plain;          // functions whose completed calls change nothing
+    uint8_t *ends;                // by function: FLOW_BEHIND when a call of it can be completed
+    bool found;                   // an end that is accepted
+    struct product_id_vec parked; // states at closed nodes
+    struct bitset parked_at;      // their nodes, and perhaps some more
+    bool in_trial;
+    struct product_id_vec journal; // of a trial: instance * 2, + 1 for an exit, that was added to
     // Edges by target, once built; by source.
     uint32_t *in_start, *in_edges;
     uint32_t *out_start, *out_edges;
@@ -80,7 +91,33 @@ struct product {
     bool possible;
 };
 
+// ---- product.c
+
+// Letters: what the automaton, or what is absent, makes of them.
+uint32_t product_letter_step(const struct product *product, uint32_t state, uint32_t node);
+uint32_t product_letter_call(const struct product *product, uint32_t state, uint32_t node,
+                             uint32_t function, uint32_t *symbol);
+uint32_t product_letter_leave(const struct product *product, uint32_t state, uint32_t symbol,
+                              uint32_t node, uint32_t function);
+uint32_t product_add_state(struct product *product, uint64_t place_number,
+                           struct product_state state);
+void product_add_edge(struct product *product, struct product_edge edge);
+void product_add_final(struct product *product, uint32_t state);
+// Looks at state `id`.
+void product_work(struct product *product, uint32_t id);
+// Looks at all states that have not been looked at; with verdict_only, until a run is found.
+void product_run(struct product *product, struct budget *budget);
+// Of a completed or pending call: the state's place over all instances.
+uint64_t product_place_number(const struct product *product, const struct product_state *state);
+
+// ---- product_flat.c
+
+void product_start_flat(struct product *product);
+void product_work_flat(struct product *product, uint32_t id);
+
 // ---- product_solve.c
+
+bool product_accepts(const struct product *product, uint32_t id);
 
 void product_index(struct product *product);
 

@@ -28,7 +28,7 @@ static void edges_by(const struct product *product, bool by_target, uint32_t **r
     *ret_edges = edges;
 }
 
-static bool is_accepted(const struct product *product, uint32_t id)
+bool product_accepts(const struct product *product, uint32_t id)
 {
     struct automaton *automaton = product->problem.automaton;
     uint32_t mode = product->states.data[id].mode;
@@ -53,7 +53,7 @@ void product_index(struct product *product)
     edges_by(product, false, &product->out_start, &product->out_edges);
     bitset_init(&product->useful, product->states.length + 1);
     for (size_t f = 0; f < product->finals.length; f++)
-        if (is_accepted(product, product->finals.data[f]))
+        if (product_accepts(product, product->finals.data[f]))
             mark_useful(product, product->finals.data[f], &work);
     product->possible = work.length > 0;
     while (work.length) {
@@ -181,7 +181,7 @@ bool product_must(const struct product *product, struct budget *budget, uint64_t
     for (size_t f = 0, first = 1; settled && f < product->finals.length; f++) {
         uint32_t s = product->finals.data[f];
 
-        if (!is_accepted(product, s))
+        if (!product_accepts(product, s))
             continue;
         for (uint32_t n = 0; n < product->flow->node_count; n++) {
             bool in = must.sets[(size_t)s * words + n / 64] >> (n % 64) & 1;
@@ -297,7 +297,7 @@ static uint32_t nearest_end(struct shortest *shortest, bool all, struct budget *
 
     bitset_init(&ends, product->states.length + 1);
     for (size_t f = 0; f < product->finals.length; f++)
-        if (is_accepted(product, product->finals.data[f]))
+        if (product_accepts(product, product->finals.data[f]))
             bitset_set(&ends, product->finals.data[f]);
     for (uint32_t s = 0; s < product->start_count; s++)
         improve(shortest, s, 1, FLOW_NONE);
