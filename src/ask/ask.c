@@ -104,6 +104,26 @@ static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver s
     return verdict;
 }
 
+// Which calls were left aside.
+static void name_aside(const struct ask_case *ask, const uint32_t *nodes, uint32_t count,
+                       struct ask_result *ret)
+{
+    struct bitset missed;
+    struct ask_id_vec facts = VEC_INIT;
+
+    bitset_init(&missed, ask->flow->node_count);
+    for (uint32_t i = 0; i < count; i++)
+        bitset_set(&missed, nodes[i]);
+    for (uint32_t f = 0; f < ask->facts.length; f++)
+        if (ask->facts.data[f].kind == ASK_FACT_CALLED && bitset_test(&ask->enabled, f) &&
+            bitset_test(&missed, ask->facts.data[f].node))
+            ask_id_vec_push(&facts, f);
+    bitset_deinit(&missed);
+    free(ret->aside);
+    ret->aside_count = (uint32_t)facts.length;
+    ret->aside = ask_id_vec_steal(&facts);
+}
+
 // Where too many nodes have to be visited: by detours, and those that are missing then as parts of
 // the automaton.
 static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_solver solver,
@@ -124,6 +144,8 @@ static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_
             verdict = ASK_UNDECIDED;
         for (uint32_t i = 0; verdict == ASK_POSSIBLE && i < count; i++)
             also[settings->also_ran_count++] = missed[i];
+        if (verdict == ASK_UNDECIDED && missed)
+            name_aside(ask, missed, count, ret);
         free(missed);
         if (verdict != ASK_POSSIBLE || count == 0)
             return verdict;
@@ -341,5 +363,6 @@ void ask_result_deinit(struct ask_result *result)
 {
     run_deinit(&result->witness);
     free(result->because);
+    free(result->aside);
     *result = (struct ask_result){0};
 }

@@ -42,7 +42,9 @@ struct ask_result {
     bool because_is_minimal; // false: the budget was spent while it was made smaller
     const char *note;        // what was widened or not looked at, or NULL; in words
     uint32_t dropped;        // calls that were made, which were not looked at
-    uint32_t states;         // that were looked at
+    uint32_t *aside;         // the facts that say so, of an answer that is undecided for them
+    uint32_t aside_count;
+    uint32_t states; // that were looked at
 };
 
 struct ask_session *ask_session_create(struct ask_case *ask);

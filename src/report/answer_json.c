@@ -30,14 +30,25 @@ static void write_witness(const struct ask_case *ask, const struct run *run,
     json_stream_close(out);
 }
 
+static void write_facts(const struct ask_case *ask, const char *name, const uint32_t *facts,
+                        uint32_t count, struct json_stream *out)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    json_stream_open(out, name, '[');
+    for (uint32_t i = 0; i < count; i++)
+        json_stream_element(out, json_string_nocheck(ask_fact_words(ask, facts[i], &arena)));
+    json_stream_close(out);
+    arena_deinit(&arena);
+}
+
 struct error *answer_write_json(const struct ask_case *ask, const struct query *query,
                                 const struct ask_result *result, FILE *stream)
 {
-    _cleanup_arena_ struct arena arena;
     struct json_stream out;
     char *words = query ? query_words(query) : NULL;
 
-    arena_init(&arena);
     json_stream_begin(&out, stream, "ask/1");
     if (query) {
         json_stream_member(&out, "query", json_string_nocheck(query_text(query)));
@@ -54,11 +65,8 @@ struct error *answer_write_json(const struct ask_case *ask, const struct query *
     json_stream_close(&out);
     if (result->has_witness && result->verdict == ASK_POSSIBLE)
         write_witness(ask, &result->witness, &out);
-    json_stream_open(&out, "because", '[');
-    for (uint32_t i = 0; i < result->because_count; i++)
-        json_stream_element(&out,
-                            json_string_nocheck(ask_fact_words(ask, result->because[i], &arena)));
-    json_stream_close(&out);
+    write_facts(ask, "because", result->because, result->because_count, &out);
+    write_facts(ask, "left_aside", result->aside, result->aside_count, &out);
     free(words);
     return json_stream_end(&out, result->verdict != ASK_UNDECIDED);
 }

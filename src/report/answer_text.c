@@ -122,6 +122,22 @@ static void print_run(const struct ask_case *ask, const struct run *run, FILE *s
     piece_vec_deinit(&pieces);
 }
 
+// Names the first few of what could not be taken into account.
+static void print_aside(const struct ask_case *ask, const struct ask_result *result, FILE *stream)
+{
+    struct arena arena;
+    uint32_t shown = result->aside_count < 5 ? result->aside_count : 5;
+
+    arena_init(&arena);
+    fprintf(stream, "note: %u calls that were made could not be taken into account%s\n",
+            result->dropped, shown ? ":" : "");
+    for (uint32_t i = 0; i < shown; i++)
+        fprintf(stream, "    %s\n", ask_fact_words(ask, result->aside[i], &arena));
+    if (shown < result->aside_count)
+        fprintf(stream, "    and %u more\n", result->aside_count - shown);
+    arena_deinit(&arena);
+}
+
 static uint32_t steps_of(const struct run *run)
 {
     uint32_t steps = 0;
@@ -164,8 +180,7 @@ void answer_write_text(const struct ask_case *ask, const struct query *query,
     if (result->note)
         fprintf(stream, "note: %s\n", result->note);
     if (result->verdict == ASK_UNDECIDED && result->dropped)
-        fprintf(stream, "note: %u calls that were made could not be taken into account\n",
-                result->dropped);
+        print_aside(ask, result, stream);
     if (result->witness_problem)
         fprintf(stream, "note: the run that was found is none: %s\n", result->witness_problem);
     if (result->verdict == ASK_IMPOSSIBLE)
