@@ -212,25 +212,62 @@ static const struct library_function *find_exactly(const char *name)
     return listed(closed_names, name) ? &closed : NULL;
 }
 
-// __isoc99_NAME, __isoc23_NAME, __NAME_chk, __NAME
+bool library_plain_name(const char *name, char *plain, size_t size)
+{
+    if (strncmp(name, "__", 2) != 0)
+        return false;
+    bool is_standard = strncmp(name, "__isoc99_", 9) == 0 || strncmp(name, "__isoc23_", 9) == 0;
+    name += is_standard ? 9 : 2;
+    size_t length = strlen(name);
+    if (!is_standard && length > 4 && strcmp(name + length - 4, "_chk") == 0)
+        length -= 4;
+    if (length >= size)
+        return false;
+    memcpy(plain, name, length);
+    plain[length] = '\0';
+    return true;
+}
+
 const struct library_function *library_find(const char *name)
 {
     const struct library_function *found = find_exactly(name);
-    char shorter[64];
+    char plain[64];
 
     if (found)
         return found;
-    if (strncmp(name, "__isoc99_", 9) == 0 || strncmp(name, "__isoc23_", 9) == 0)
-        return find_exactly(name + 9);
-    size_t length = strlen(name);
-    if (strncmp(name, "__", 2) != 0 || length >= sizeof(shorter))
-        return NULL;
-    length -= 2;
-    if (length > 4 && strcmp(name + 2 + length - 4, "_chk") == 0)
-        length -= 4;
-    memcpy(shorter, name + 2, length);
-    shorter[length] = '\0';
-    return find_exactly(shorter);
+    return library_plain_name(name, plain, sizeof(plain)) ? find_exactly(plain) : NULL;
+}
+
+// The word of that number, of a list; subtracts those that it has not reached.
+static const char *word_of(const char *list, uint32_t *index, size_t *length)
+{
+    for (const char *word = list + 1; *word; word += *length + 1) {
+        *length = strcspn(word, " ");
+        if ((*index)-- == 0)
+            return word;
+    }
+    return NULL;
+}
+
+bool library_name(uint32_t index, char *name, size_t size)
+{
+    const char *found = NULL;
+    size_t length = 0;
+
+    if (index < COUNT(special)) {
+        found = special[index].name;
+        length = strlen(found);
+    } else {
+        index -= COUNT(special);
+        found = word_of(pure_names, &index, &length);
+        if (!found)
+            found = word_of(closed_names, &index, &length);
+    }
+    if (!found || length >= size)
+        return false;
+    memcpy(name, found, length);
+    name[length] = '\0';
+    return true;
 }
 
 int library_is_replaceable(const char *name)

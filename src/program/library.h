@@ -12,6 +12,8 @@
 #ifndef PROGRAM_LIBRARY_H
 #define PROGRAM_LIBRARY_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum library_kind {
@@ -40,6 +42,11 @@ struct library_function {
 };
 
 const struct library_function *library_find(const char *name);
+// Is it a spelling of another name (__isoc99_NAME, __isoc23_NAME, __NAME_chk, __NAME)? Which?
+bool library_plain_name(const char *name, char *plain, size_t size);
+
+// Names that are known, by number; false after the last.
+bool library_name(uint32_t index, char *name, size_t size);
 
 // Does the C library call this function of its own, should the program define it (malloc)?
 int library_is_replaceable(const char *name);
