@@ -17,7 +17,7 @@
 #define EXACT_RAN_MOST 12u
 #define EXACT_BYTES    (UINT64_C(256) << 20)
 
-static const char *const solver_names[] = {"auto", "utl", "fsa", "vpa"};
+static const char *const solver_names[] = {"auto", "utl", "fsa", "vpa", "csi"};
 
 const char *ask_answer_name(enum ask_answer answer)
 {
@@ -308,10 +308,19 @@ static void answer_lines(struct ask_coverage *coverage)
 void ask_coverage_init(struct ask_coverage *coverage, const struct ask_case *ask,
                        enum ask_solver solver, struct budget *budget)
 {
+    assert(solver != ASK_SOLVER_CSI);
     *coverage = (struct ask_coverage){.ask = ask, .complete = true};
     coverage->solver = solver == ASK_SOLVER_AUTO ? ASK_SOLVER_VPA : solver;
     coverage->answers = xcalloc(ask->model->node_count + 1u, 1);
     cover_threads(coverage, budget);
+    answer_lines(coverage);
+}
+
+void ask_coverage_init_answers(struct ask_coverage *coverage, const struct ask_case *ask,
+                               enum ask_solver solver, const uint8_t *answers)
+{
+    *coverage = (struct ask_coverage){.ask = ask, .solver = solver, .complete = true};
+    coverage->answers = xmemdup(answers, ask->model->node_count);
     answer_lines(coverage);
 }
 

@@ -32,6 +32,7 @@ enum ask_solver {
     ASK_SOLVER_UTL,
     ASK_SOLVER_FSA,
     ASK_SOLVER_VPA,
+    ASK_SOLVER_CSI, // reachability alone: slice/active.h
 };
 
 // An answer for a line: yes when a node of it is, no when all are.
@@ -53,6 +54,9 @@ struct ask_coverage {
 
 void ask_coverage_init(struct ask_coverage *coverage, const struct ask_case *ask,
                        enum ask_solver solver, struct budget *budget);
+// Of answers that were found elsewhere, by node of the model, which are copied.
+void ask_coverage_init_answers(struct ask_coverage *coverage, const struct ask_case *ask,
+                               enum ask_solver solver, const uint8_t *answers);
 void ask_coverage_deinit(struct ask_coverage *coverage);
 
 const char *ask_answer_name(enum ask_answer answer);

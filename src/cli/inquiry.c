@@ -37,10 +37,64 @@ static struct error *parse_use(const char *text, unsigned *ret)
     return NULL;
 }
 
+static struct error *parse_solver(struct inquiry *inquiry)
+{
+    if (!ask_solver_parse(inquiry->solver_name, &inquiry->solver))
+        return error_create(ERROR_USAGE, "--solver is utl, fsa, vpa%s or auto, not '%s'",
+                            inquiry->takes_csi ? ", csi" : "", inquiry->solver_name);
+    if (inquiry->solver == ASK_SOLVER_CSI && !inquiry->takes_csi)
+        return error_create(ERROR_USAGE, "--solver csi answers no queries: it is for coverage; "
+                                         "here it is utl, fsa, vpa or auto");
+    return NULL;
+}
+
+// One word of --log-is.
+static bool parse_log_word(const char *word, size_t length, struct log_options *options)
+{
+    static const struct {
+        const char *name;
+        enum log_file_kind kind;
+    } kinds[] = {{"stdout", LOG_FILE_STDOUT},
+                 {"stderr", LOG_FILE_STDERR},
+                 {"syslog", LOG_FILE_SYSLOG},
+                 {"one-stream", LOG_FILE_ONE}};
+
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+        if (strlen(kinds[k].name) == length && !strncmp(kinds[k].name, word, length)) {
+            options->kind = kinds[k].kind;
+            return true;
+        }
+    if (length > 5 && length < 15 && !strncmp(word, "from=", 5) &&
+        strspn(word + 5, "0123456789") >= length - 5) {
+        unsigned long line = strtoul(word + 5, NULL, 10);
+
+        options->first_line = (uint32_t)line;
+        return line > 0 && line < UINT32_MAX;
+    }
+    options->one_process |= length == 11 && !strncmp(word, "one-process", length);
+    options->any_text |= length == 8 && !strncmp(word, "any-text", length);
+    return (length == 11 && options->one_process) || (length == 8 && options->any_text);
+}
+
+static struct error *parse_log_is(const char *text, struct log_options *options)
+{
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+
+        if (!parse_log_word(text, length, options))
+            return error_create(ERROR_USAGE,
+                                "--log-is has '%.*s', which is none of stdout, stderr, syslog, "
+                                "one-stream, one-process, any-text, from=LINE",
+                                (int)length, text);
+        text += length + (text[length] == ',');
+    }
+    return NULL;
+}
+
 static struct error *read_logs(struct inquiry *inquiry)
 {
     struct log_options options = {.complete = inquiry->log_complete};
-    struct error *err = NULL;
+    struct error *err = parse_log_is(inquiry->log_is, &options);
 
     for (size_t i = 0; !err && i < inquiry->logs.count; i++)
         err = log_read(inquiry->input.model, inquiry->logs.data[i].text, &options,
@@ -62,21 +116,29 @@ static struct error *take_given(struct inquiry *inquiry)
     return err;
 }
 
+struct error *inquiry_read(struct inquiry *inquiry, const char *executable,
+                           const char *const *paths, size_t count)
+{
+    struct error *err = parse_use(inquiry->use, &inquiry->kinds);
+    if (!err && inquiry->solver_name)
+        err = parse_solver(inquiry);
+    if (!err)
+        err = input_open_all(&inquiry->input, executable, paths, count);
+    return err ? err : read_logs(inquiry);
+}
+
+struct error *inquiry_make_case(struct inquiry *inquiry)
+{
+    struct error *err = ask_case_create(inquiry->input.model, inquiry->input.evidence,
+                                        inquiry->kinds, &inquiry->ask);
+    return err ? err : take_given(inquiry);
+}
+
 struct error *inquiry_open(struct inquiry *inquiry, const char *executable,
                            const char *const *paths, size_t count)
 {
-    unsigned use;
-    struct error *err = parse_use(inquiry->use, &use);
-    if (!err && inquiry->solver_name && !ask_solver_parse(inquiry->solver_name, &inquiry->solver))
-        err = error_create(ERROR_USAGE, "--solver is utl, fsa, vpa or auto, not '%s'",
-                           inquiry->solver_name);
-    if (!err)
-        err = input_open_all(&inquiry->input, executable, paths, count);
-    if (!err)
-        err = read_logs(inquiry);
-    if (!err)
-        err = ask_case_create(inquiry->input.model, inquiry->input.evidence, use, &inquiry->ask);
-    return err ? err : take_given(inquiry);
+    struct error *err = inquiry_read(inquiry, executable, paths, count);
+    return err ? err : inquiry_make_case(inquiry);
 }
 
 void inquiry_deinit(struct inquiry *inquiry)

@@ -21,17 +21,21 @@ struct query;
 
 struct inquiry {
     struct input input;
-    const char *solver_name, *use;
+    const char *solver_name, *use, *log_is;
     struct option_values logs, given;
     bool log_complete;
+    bool takes_csi; // may the solver be csi, which knows of coverage only?
 
     enum ask_solver solver;
+    unsigned kinds; // enum ask_use: what --use says
     struct ask_case *ask;
     struct query **queries; // those given
 };
 
 #define INQUIRY_SPECS(inquiry)                                                                     \
-    {"solver", 0, "NAME", "utl, fsa, vpa or auto", OPTION_TEXT, &(inquiry).solver_name},           \
+    {"solver",    0,                                                                               \
+     "NAME",      "utl, fsa, vpa or auto; coverage: csi",                                          \
+     OPTION_TEXT, &(inquiry).solver_name},                                                         \
         {"use",       0,                                                                           \
          "KINDS",     "use only these observations: stack,coverage,paths,logs",                    \
          OPTION_TEXT, &(inquiry).use},                                                             \
@@ -42,10 +46,17 @@ struct inquiry {
          &(inquiry).logs},                                                                         \
         {"log-complete",         0, NULL, "no line of the logs was lost", OPTION_FLAG,             \
          &(inquiry).log_complete},                                                                 \
+        {"log-is",    0,                                                                           \
+         "WORDS",     "stdout, stderr, syslog, one-stream; one-process, any-text, from=LINE",      \
+         OPTION_TEXT, &(inquiry).log_is},                                                          \
         INPUT_SPECS((inquiry).input)
 
 struct error *inquiry_open(struct inquiry *inquiry, const char *executable,
                            const char *const *paths, size_t count);
+// The same in two steps, for who has something to do to the model before the case is made.
+struct error *inquiry_read(struct inquiry *inquiry, const char *executable,
+                           const char *const *paths, size_t count);
+struct error *inquiry_make_case(struct inquiry *inquiry);
 void inquiry_deinit(struct inquiry *inquiry);
 
 #endif

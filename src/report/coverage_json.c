@@ -72,7 +72,8 @@ static void write_lines(const struct ask_coverage *coverage, struct json_stream 
     json_stream_close(out);
 }
 
-struct error *coverage_write_json(const struct ask_coverage *coverage, FILE *stream)
+struct error *coverage_write_json(const struct ask_coverage *coverage,
+                                  const struct coverage_active *active, FILE *stream)
 {
     struct json_stream out;
 
@@ -80,5 +81,7 @@ struct error *coverage_write_json(const struct ask_coverage *coverage, FILE *str
     json_stream_member(&out, "solver", json_string(ask_solver_name(coverage->solver)));
     write_nodes(coverage, &out);
     write_lines(coverage, &out);
+    if (active)
+        coverage_write_active_json(active, &out);
     return json_stream_end(&out, coverage->complete);
 }

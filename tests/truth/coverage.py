@@ -3,13 +3,14 @@
 those that it says did not must not be."""
 
 import collections
+import functools
 import json
 import os
 import subprocess
 
 from log import ENTER, NODE
 
-SOLVERS = ("utl", "fsa", "vpa")
+SOLVERS = ("utl", "fsa", "vpa", "csi")
 COUNT = collections.Counter()  # answers, by solver
 
 
@@ -26,6 +27,12 @@ def first_nodes(log):
     return first
 
 
+@functools.cache
+def knows(inquest, solver):
+    """An older tool may be looked at that does not have all of them."""
+    return solver in subprocess.run([inquest, "coverage", "--help"], capture_output=True, text=True).stdout
+
+
 def ask(shipped, core, solver):
     done = subprocess.run([shipped.tools.inquest, "coverage", "--json", "--solver", solver, shipped.exe, core],
                           capture_output=True, text=True)
@@ -38,6 +45,8 @@ def problems(shipped, core, first, low, high):
     """The run stood somewhere between records low and high (both: after so many of them)."""
     table, found = shipped.table, []
     for solver in SOLVERS:
+        if not knows(shipped.tools.inquest, solver):
+            continue
         answer, trouble = ask(shipped, core, solver)
         if trouble:
             found.append(("coverage", f"{solver}: {trouble}"))
