@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamic slices of real crashes: the tracing twin of a program, its run, what the failure depended
+on, and the comparison with what `inquest slice` says."""
+
+import json
+import os
+import subprocess
+
+import crash
+from binary import Binary
+from build import HERE, BuildError, Shipped, Tools, digest, run
+
+PLUGIN = ("dep_plugin.cc", "log_plugin.cc")
+RUNTIME = ("dep_runtime.c", "dep_library.c")
+RUNTIME_HEADERS = ("dep_runtime.h", "dep_trace.h")
+SLICER = ("dep_slice.c", "dep_output.c", "dep_graph.c", "dep_shadow.c", "dep_table.c",
+          "dep_trace.c")
+SLICER_HEADERS = ("dep_output.h", "dep_graph.h", "dep_shadow.h", "dep_table.h", "dep_trace.h")
+
+
+class DepTools(Tools):
+    """Of build.Tools only what tracing needs; `opt` has the passes of dep_plugin.cc."""
+
+    def __init__(self, build, folder):
+        self.build, self.folder = build, folder
+        self.inquest = os.path.join(build, "bin", "inquest")
+        self.inquest_cc = os.path.join(build, "bin", "inquest-cc")
+        self.inquest_cxx = os.path.join(build, "bin", "inquest-c++")
+        # also of what is linked with the tracing twin: it is made anew with either
+        self.plugin_hash = digest(os.path.join(build, "lib", "inquest", "inquest-plugin.so"),
+                                  self.inquest_cc, *[os.path.join(HERE, n)
+                                                     for n in RUNTIME + RUNTIME_HEADERS])
+        os.makedirs(folder, exist_ok=True)
+        self.passes = self._make_of(PLUGIN, ".so", lambda s, o: self._plugin(s[0], o))
+        self.inject_runtime = self._make("inject_runtime.c", ".o", self._object)
+        self.runtime = [self._make_of((name, *RUNTIME_HEADERS), ".o", lambda s, o: self._object(s[0], o))
+                        for name in RUNTIME]
+        self.slicer = self._make_of(SLICER + SLICER_HEADERS, "", self._link)
+
+    def _make_of(self, names, suffix, make):
+        """As _make, of several files: the first gives the name."""
+        sources = [os.path.join(HERE, n) for n in names]
+        out = os.path.join(self.folder, f"{os.path.splitext(names[0])[0]}-{digest(*sources)}{suffix}")
+        if not os.path.exists(out):
+            unfinished = f"{out}.{os.getpid()}"
+            make(sources, unfinished)
+            os.rename(unfinished, out)
+        return out
+
+    def _link(self, sources, out):
+        run(["clang-19", "-O2", *[s for s in sources if s.endswith(".c")], "-o", out])
+
+    def opt(self, passes, source, out, **variables):
+        quiet = "truth-quiet" if passes == "truth-inject" else passes
+        super().opt(quiet, source, out, **variables)
+
+
+class Traced(Shipped):
+    """A program that ships, and its tracing twin in the place of the logging one."""
+
+    def _log(self):
+        tools, objects = self.tools, []
+        for k, (ident, bitcode) in enumerate(Binary(self.exe).models()):
+            base = os.path.join(self.folder, f"model{k}")
+            with open(base + ".bc", "wb") as file:
+                file.write(bitcode)
+            tools.opt("truth-dep", base + ".bc", base + ".dep.bc", TRUTH_MODULE=str(k),
+                      TRUTH_TABLE=f"{base}.{ident:016x}.dep")
+            run(["clang-19", "-O0", "-Wno-override-module", "-fPIC", "-c", base + ".dep.bc", "-o",
+                 base + ".o"])
+            objects.append(base + ".o")
+            os.unlink(base + ".bc")
+            os.unlink(base + ".dep.bc")
+        if self.inject:
+            objects.append(tools.inject_runtime)
+        run(["clang++-19" if self.program.cxx else "clang-19", *objects, *tools.runtime,
+             *self.program.ldflags, "-ldl", "-o", self.logger], cwd=self.program.folder)
+
+    def tables(self):
+        """[(module id, path)] in link order."""
+        names = [n for n in os.listdir(self.folder) if n.startswith("model") and n.endswith(".dep")]
+        names.sort(key=lambda n: int(n[5:n.index(".")]))
+        return [(int(n.split(".")[1], 16), os.path.join(self.folder, n)) for n in names]
+
+    def _ship(self):
+        for _, path in self.tables():
+            os.unlink(path)
+        super()._ship()
+
+
+class Slice:
+    """insns: {(module id, function, node, instruction)}; lines: {(file, line)}."""
+
+    def __init__(self, text, idents):
+        item = json.loads(text)
+        self.idents = idents
+        self.insns = {self._name(i) for i in item["insns"]}
+        self.lines = {(os.path.realpath(f), n) for f, n in item["lines"]}
+        self.stack = [(f["function"], self._name(f["insn"])) for f in item["stack"]]
+        self.accesses, self.unknown = item["accesses"], item["unknown"]
+        self.records, self.instances, self.marked = item["records"], item["instances"], item["marked"]
+        self.vague = item["vague"]
+
+    def _name(self, numbers):
+        return (self.idents[numbers[0]], *numbers[1:])
+
+    @property
+    def nodes(self):
+        return {i[:3] for i in self.insns}
+
+    def identity(self, access):
+        """An object as the program's text has it: ("global", module, name), ("local", module, alloca),
+        ("heap", module, call)."""
+        if access["kind"] == "global":
+            return ("global", self.idents[access["module"]], access["name"])
+        module, _, _, insn = access["insn"]
+        return (access["kind"], self.idents[module], insn)
+
+    def touched(self, writes):
+        """{(module id, instruction): {identity: [(offset, length)]}} of all reads, or writes. Left out:
+        what belongs to nobody that is known (the library, argv), what was freed, and the
+        instruction that failed."""
+        out = {}
+        for access in self.accesses:
+            at = self._name(access["at"])
+            if access["writes"] != writes or access["kind"] == "other" or access["stale"] or \
+                    at == self.stack[0][1]:
+                continue
+            out.setdefault((at[0], at[3]), {})[self.identity(access)] = access["spans"]
+        return out
+
+
+def fails(traced, arguments, text, variables):
+    """Does the program that ships die of a signal? Leaves no core."""
+    with crash.Scratch() as folder:
+        done = subprocess.run([traced.program.name, *arguments], executable=traced.exe, input=text,
+                              capture_output=True, cwd=folder,
+                              env=crash.environment(traced.program, **variables),
+                              preexec_fn=crash.no_cores, timeout=crash.LIMIT)
+    return done.returncode < 0
+
+
+def run_tracer(traced, arguments, text, variables, folder):
+    """(signal, path of the trace)."""
+    path = os.path.join(folder, "trace")
+    done = subprocess.run([traced.program.name, *arguments], executable=traced.logger, input=text,
+                          capture_output=True, cwd=folder,
+                          env=crash.environment(traced.program, TRUTH_LOG=path, **variables),
+                          preexec_fn=crash.no_cores, timeout=crash.LIMIT)
+    return -done.returncode if done.returncode < 0 else 0, path
+
+
+def dynamic_slice(traced, path):
+    tables = traced.tables()
+    done = subprocess.run([traced.tools.slicer, path, *[p for _, p in tables]], capture_output=True,
+                          text=True)
+    os.unlink(path)
+    if done.returncode != 0 and "is full" in done.stderr:
+        raise crash.Unusable("the trace is full")
+    if done.returncode != 0 and "several threads" in done.stderr:
+        raise crash.Unusable("several threads")
+    if done.returncode != 0:
+        raise BuildError(f"dep_slice: {done.returncode}: {done.stderr[-500:]}")
+    found = Slice(done.stdout, [ident for ident, _ in tables])
+    if found.vague or not found.stack:
+        raise crash.Unusable("the trace does not tell what failed")
+    return found
+
+
+def same_place(evidence, found):
+    """Does the core stand where the trace ends?"""
+    frame = next((f for f in evidence.crashed.frames if f.kind == "model"), None)
+    _, (module, function, node, _) = found.stack[0]
+    return frame is not None and (frame.module, frame.index) == (module, function) \
+        and node in frame.candidates
+
+
+# ---------------------------------------------------------------- comparison
+
+class StaticSlice:
+    """`inquest slice EXE CORE --json`: lines[] of file and line, nodes[] of module, index (of the
+    function), node and insns[] (numbers in the module)."""
+
+    def __init__(self, text):
+        item = json.loads(text)
+        self.lines = {(os.path.realpath(l["file"]), l["line"]) for l in item["lines"]}
+        self.nodes, self.insns = set(), set()
+        for n in item["nodes"]:
+            node = (int(n["module"], 16), n["index"], n["node"])
+            self.nodes.add(node)
+            self.insns |= {(*node, i) for i in n.get("insns", [])}
+
+
+def static_slice(tools, exe, core, options=()):
+    done = subprocess.run([tools.inquest, "slice", exe, core, "--json", *options],
+                          capture_output=True, text=True, timeout=crash.LIMIT)
+    if done.returncode != 0:
+        raise crash.Trouble(f"inquest slice: exit status {done.returncode}: {done.stderr[-500:]}")
+    return StaticSlice(done.stdout)
+
+
+def slice_problems(found, static):
+    """[(kind, text)]: what the failure depended on and the static slice does not have."""
+    problems = []
+    for file, line in sorted(found.lines - static.lines):
+        problems.append(("line", f"{file}:{line}"))
+    for module, function, node in sorted(found.nodes - static.nodes):
+        problems.append(("node", f"module {module:016x} function {function} node {node}"))
+    if static.insns:
+        for module, function, node, insn in sorted(found.insns - static.insns):
+            problems.append(("insn", f"module {module:016x} function {function} node {node} insn {insn}"))
+    return problems
+
+
+def points_to_problems(found, sets):
+    """sets: {(module id, instruction): {identity: [(offset, stride)]}}, what each instruction may touch
+    by points-to; None for anything, an empty list for all of an object. Real accesses outside."""
+    problems = []
+    for writes in (True, False):
+        for (module, insn), objects in sorted(found.touched(writes).items()):
+            allowed = sets.get((module, insn), {})
+            if allowed is None:
+                continue
+            for identity, spans in objects.items():
+                cells = allowed.get(identity)
+                word = "wrote" if writes else "read"
+                at = f"module {module:016x} insn {insn} {word} {' '.join(map(str, identity))}"
+                if cells is None:
+                    problems.append(("object", at))
+                    continue
+                problems += [("offset", f"{at} +{o}") for o, _ in spans
+                             if cells and not any(in_cell(o, c) for c in cells)]
+    return problems
+
+
+def in_cell(offset, cell):
+    first, stride = cell
+    return offset == first or (stride > 0 and offset >= first and (offset - first) % stride == 0)
+
+
+def crash_sliced(traced, arguments, text, oracle_only, **variables):
+    """(dynamic slice, static slice or None, problems) of one crash."""
+    with crash.Scratch() as folder:
+        core, number = crash.run_shipped(traced, arguments, text, variables, folder)
+        traced_signal, path = run_tracer(traced, arguments, text, variables, folder)
+        if number != traced_signal:
+            raise crash.Unusable(f"the tracing build ended with signal {traced_signal}, "
+                                 f"the program with {number}")
+        found = dynamic_slice(traced, path)
+        evidence = crash.report(traced.tools, traced.exe, core)
+        if not same_place(evidence, found):
+            raise crash.Unusable("the tracing build failed elsewhere")
+        if oracle_only:
+            return found, None, []
+        static = static_slice(traced.tools, traced.exe, core)
+        return found, static, slice_problems(found, static)
