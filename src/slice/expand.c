@@ -466,6 +466,21 @@ static void expand_phi(struct slicer *slicer, const struct spot *spot)
     }
 }
 
+// What the library does depends on what the functions that it calls answer, and leave in memory.
+static void expand_callbacks(struct slicer *slicer, struct vertex vertex, struct site_id site,
+                             struct class_set reads)
+{
+    uint32_t self = slicer->now;
+
+    vertex_needs(slicer, vertex_at(slicer, vertex.activation, VERTEX_RESULT, vertex.index),
+                 SLICE_BY_RESULT);
+    for (uint32_t i = 0; i < reads.count; i++)
+        if (callee_writes(slicer, site, reads.data[i].value) &&
+            !need_anytime(slicer, reads.data[i].value))
+            vertex_needs(slicer, vertex_of(slicer, self, VERTEX_AFTER_CALL, reads.data[i].value),
+                         SLICE_BY_MEMORY);
+}
+
 static void expand_insn(struct slicer *slicer, struct vertex vertex)
 {
     struct spot spot = spot_at(slicer, vertex.activation, vertex.index);
@@ -485,6 +500,9 @@ static void expand_insn(struct slicer *slicer, struct vertex vertex)
     for (uint32_t i = 0; i < reads.count; i++)
         vertex_needs(slicer, vertex_of(slicer, slicer->now, VERTEX_BEFORE, reads.data[i].value),
                      SLICE_BY_MEMORY);
+    if (site_of(slicer, &spot, &site) && model_callbacks(slicer->model, site).count &&
+        !(slicer->flags & SLICE_INTRA))
+        expand_callbacks(slicer, vertex, site, reads);
 }
 
 static void expand_actual(struct slicer *slicer, struct vertex vertex)

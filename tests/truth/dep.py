@@ -195,6 +195,8 @@ def static_slice(tools, exe, core, options=()):
     done = subprocess.run([tools.inquest, "slice", exe, core, "--json", *options],
                           capture_output=True, text=True, timeout=crash.LIMIT)
     if done.returncode != 0:
+        if "which was guessed" in done.stderr:  # the stack is lost: it says so, and slices nothing
+            raise crash.Unusable("no frame is certain")
         raise crash.Trouble(f"inquest slice: exit status {done.returncode}: {done.stderr[-500:]}")
     return StaticSlice(done.stdout)
 
