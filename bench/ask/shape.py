@@ -3,7 +3,8 @@
 
 import statistics
 
-sys_limit = 1 << 31
+HEADS = ("nodes|functions|nodes each|edges a node|nodes that call|of these by pointer|callees then: mean, most|"
+         "biggest recursion, of all functions|by direct calls|call themselves|nodes in loops|depth: mean, most")
 
 
 def components(count, successors):
@@ -102,13 +103,11 @@ class Shape:
         self.loop_depth, self.loop_most = sum(depths) / self.nodes, max(depths)
         self.edges = sum(len(e) for f in self.functions for e in f)
 
-    def words(self):
-        functions = len(self.functions)
-        fans = self.fans or [0]
-        return (f"{self.nodes} nodes, {functions} functions ({self.nodes / functions:.1f} nodes each), "
-                f"{self.edges / self.nodes:.2f} edges a node; {len(self.sites) / self.nodes:.1%} of the nodes call, "
-                f"{len(self.fans) / max(1, len(self.sites)):.1%} of these through a pointer to {statistics.mean(fans):.0f} functions "
-                f"on average (median {statistics.median(fans):.0f}, at most {max(fans)}); biggest component of the call graph "
-                f"{self.biggest / functions:.1%} of the functions (direct calls alone {self.biggest_direct / functions:.1%}), "
-                f"{self.recursive} call themselves; {self.in_loops:.1%} of the nodes in loops, depth {self.loop_depth:.2f} on "
-                f"average, {self.loop_most} at most")
+    def cells(self):
+        """As HEADS names them."""
+        functions, fans = len(self.functions), self.fans or [0]
+        return [f"{self.nodes}", f"{functions}", f"{self.nodes / functions:.1f}", f"{self.edges / self.nodes:.2f}",
+                f"{len(self.sites) / self.nodes:.1%}", f"{len(self.fans) / max(1, len(self.sites)):.1%}",
+                f"{statistics.mean(fans):.0f}, {max(fans)}", f"{self.biggest / functions:.1%}",
+                f"{self.biggest_direct / functions:.1%}", f"{self.recursive / functions:.1%}", f"{self.in_loops:.1%}",
+                f"{self.loop_depth:.2f}, {self.loop_most}"]

@@ -44,6 +44,11 @@ uint8_t *vpa_view_reach(const struct vpa *vpa, const struct view *view);
 // False: in activation *ret_view there is no way.
 bool vpa_may(struct vpa *vpa, struct bitset *may, uint32_t *ret_view);
 
+// ---- vpa_sample.c
+
+// The functions of which one run, the same for all activations, completes calls. There is a run.
+void vpa_sample(const struct vpa *vpa, struct bitset *functions);
+
 // ---- vpa_must.c
 
 void vpa_must(struct vpa *vpa, struct bitset *must);

@@ -5,9 +5,10 @@
  * A set holds nodes of the function that is looked at, and functions: those of which a call has
  * certainly been completed. Which nodes of another function ran follows from that alone: a node of
  * g is certain in a completed call of g, or this call could have gone without it, and so could all
- * others, whoever called. So sets stay small, and one pass over each function with the results of
- * its callees gives its own. Recursion: begin with everything and take away until nothing changes,
- * which leaves what all finite runs share.
+ * others, whoever called. Only functions that one run completes (vpa_sample.c) can be certain, and
+ * sets hold no others, so they stay small however large the program is. One pass over each function
+ * with the results of its callees gives its own. Recursion: begin with everything and take away
+ * until nothing changes, which leaves what all finite runs share.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +24,16 @@ enum end_kind {
     END_KINDS,
 };
 
-// What is certain when a call of the function has ended.
-struct certain {
-    uint64_t *functions[END_KINDS]; // by slot
-    uint64_t *own[END_KINDS];       // by node of the function
-};
-
 struct must {
     struct vpa *vpa;
-    uint32_t *slot;          // by function; FLOW_NONE: not needed
-    uint32_t function_words; // of a set of slots
-    struct certain *certain; // by slot
-    uint64_t *of_set;        // scratch: what is certain when a call of a set has ended
-    uint64_t *of_set_other;
+    uint32_t *slot;    // by function: its place in sets; FLOW_NONE: it is in none
+    uint32_t *sampled; // by slot: the function
+    uint32_t slot_count, function_words;
+    // What is certain when a call has ended. Functions: of a needed function, and of all of a set.
+    uint64_t *of_function[END_KINDS]; // by number, function_words each
+    uint64_t *of_set[END_KINDS];
+    uint64_t **own[END_KINDS]; // by slot: nodes of the function
+    uint64_t *scratch;
     uint32_t *order; // needed functions, callees first
 };
 
@@ -48,7 +46,7 @@ struct region {
     uint32_t target_base;
     bool *keep; // on the way to the end
     bool *closed;
-    uint32_t words; // of a set: functions, then own nodes
+    uint32_t words; // of a set: functions, then own nodes if anybody asks for them
     uint64_t *sets; // by node
     bool *seen;     // has a set
     uint32_t *order, order_count;
@@ -91,36 +89,19 @@ static void join(uint64_t *words, const uint64_t *other, uint32_t count)
         words[w] |= other[w];
 }
 
-// Functions that are certain when a call of the set has ended in this way. False: none ends so.
-static bool certain_of_set(const struct must *must, uint32_t set, enum end_kind kind, uint64_t *ret)
+static const uint32_t flag_of_end[END_KINDS] = {FLOW_BEHIND, FLOW_LANDS};
+
+static uint64_t *words_at(const struct must *must, uint64_t *words, uint32_t index)
 {
-    const struct vpa *vpa = must->vpa;
-    struct flow_callees members = flow_set(vpa->flow, set);
-    uint32_t how = kind == END_RETURN ? FLOW_BEHIND : FLOW_LANDS;
-    bool any = false;
+    return words + (size_t)index * must->function_words;
+}
 
-    if (!(vpa->complete.set_ends[set] & how))
-        return false;
-    for (uint32_t i = 0; i < members.count; i++) {
-        uint32_t f = members.data[i], slot = must->slot[f];
-
-        if (!(vpa->complete.function_ends[f] & how))
-            continue;
-        if (slot == FLOW_NONE) { // not needed: cannot be, but nothing is known then
-            memset(ret, 0, must->function_words * sizeof(*ret));
-            return true;
-        }
-        const uint64_t *functions = must->certain[slot].functions[kind];
-        bool itself = kind == END_RETURN && (!any || has_bit(ret, slot));
-        if (any)
-            meet(ret, functions, must->function_words);
-        else
-            memcpy(ret, functions, must->function_words * sizeof(*ret));
-        if (itself)
-            set_bit(ret, slot);
-        any = true;
-    }
-    return any;
+// Functions that are certain when a call of the set has ended in this way. NULL: none ends so.
+static const uint64_t *certain_of_set(const struct must *must, uint32_t set, enum end_kind kind)
+{
+    if (!(must->vpa->complete.set_ends[set] & flag_of_end[kind]))
+        return NULL;
+    return words_at(must, must->of_set[kind], set);
 }
 
 // ---- One region
@@ -171,33 +152,38 @@ static void region_sort(const struct must *must, struct region *region, const ui
 static void add_call(const struct must *must, const struct region *region, uint32_t set,
                      uint32_t flags, uint64_t *words)
 {
-    uint64_t *functions = must->of_set;
+    const uint64_t *functions = NULL, *jumps = NULL;
 
     if (flags & FLOW_PAST || !set ||
         (flags & FLOW_LANDS && must->vpa->complete.signal_ends & FLOW_LANDS))
         return;
-    bool returns = flags & FLOW_BEHIND && certain_of_set(must, set, END_RETURN, functions);
-    if (flags & FLOW_LANDS) {
-        if (!returns)
-            returns = certain_of_set(must, set, END_JUMP, functions);
-        else if (certain_of_set(must, set, END_JUMP, must->of_set_other))
-            meet(functions, must->of_set_other, must->function_words);
-    }
-    if (!returns)
+    if (flags & FLOW_BEHIND)
+        functions = certain_of_set(must, set, END_RETURN);
+    if (flags & FLOW_LANDS)
+        jumps = certain_of_set(must, set, END_JUMP);
+    if (functions && jumps) {
+        memcpy(must->scratch, functions, must->function_words * sizeof(*functions));
+        meet(must->scratch, jumps, must->function_words);
+        functions = must->scratch;
+    } else if (jumps)
+        functions = jumps;
+    if (!functions)
         return;
     join(words, functions, must->function_words);
     uint32_t slot = must->slot[region->function];
     if (slot != FLOW_NONE && has_bit(functions, slot))
-        join(words + must->function_words, must->certain[slot].own[END_RETURN],
+        join(words + must->function_words, must->own[END_RETURN][slot],
              region->words - must->function_words);
 }
 
-static uint32_t own_bit(const struct must *must, const struct region *region, uint32_t i)
+// Node i is certain where control is at it.
+static void add_own(const struct must *must, const struct region *region, uint32_t i,
+                    uint64_t *words)
 {
-    const struct flow *flow = must->vpa->flow;
+    uint32_t first = must->vpa->flow->functions[region->function].first_node;
 
-    return must->function_words * 64 + region_node(region, i) -
-           flow->functions[region->function].first_node;
+    if (region->words > must->function_words)
+        set_bit(words + must->function_words, region_node(region, i) - first);
 }
 
 static void region_solve(const struct must *must, struct region *region, const uint32_t *starts,
@@ -211,7 +197,7 @@ static void region_solve(const struct must *must, struct region *region, const u
     region->seen = xcalloc(region->count + 1u, sizeof(bool));
     for (uint32_t s = 0; s < start_count; s++) {
         region->seen[starts[s]] = true;
-        set_bit(region->sets + (size_t)starts[s] * words, own_bit(must, region, starts[s]));
+        add_own(must, region, starts[s], region->sets + (size_t)starts[s] * words);
     }
     for (bool changed = true; changed && !budget_is_spent(must->vpa->budget);) {
         changed = false;
@@ -225,7 +211,7 @@ static void region_solve(const struct must *must, struct region *region, const u
                 uint64_t *to = region->sets + (size_t)target * words;
                 memcpy(out, region->sets + (size_t)i * words, words * sizeof(*out));
                 add_call(must, region, set, region->edges[e].flags, out);
-                set_bit(out, own_bit(must, region, target));
+                add_own(must, region, target, out);
                 if (region->seen[target])
                     changed |= meet(to, out, words);
                 else {
@@ -302,7 +288,9 @@ static void function_region(const struct must *must, uint32_t function, struct r
                               .edge_start = vpa->flow->edge_start + f->first_node,
                               .edges = vpa->flow->edges,
                               .target_base = f->first_node,
-                              .words = must->function_words + words_for(f->node_count)};
+                              .words = must->function_words};
+    if (must->slot[function] != FLOW_NONE)
+        region->words += words_for(f->node_count);
     region->keep = xcalloc(f->node_count + 1u, sizeof(bool));
     region->closed = xcalloc(f->node_count + 1u, sizeof(bool));
     for (uint32_t i = 0; i < f->node_count; i++) {
@@ -311,12 +299,28 @@ static void function_region(const struct must *must, uint32_t function, struct r
     }
 }
 
+// A function has lost some: so have the sets that it is in.
+static void lower_sets(struct must *must, uint32_t function, enum end_kind kind)
+{
+    const struct vpa *vpa = must->vpa;
+    uint64_t *words = must->scratch;
+    uint32_t slot = must->slot[function];
+
+    memcpy(words, words_at(must, must->of_function[kind], function),
+           must->function_words * sizeof(*words));
+    if (kind == END_RETURN && slot != FLOW_NONE)
+        set_bit(words, slot);
+    for (uint32_t i = vpa->complete.in_start[function]; i < vpa->complete.in_start[function + 1];
+         i++)
+        meet(words_at(must, must->of_set[kind], vpa->complete.in_sets[i]), words,
+             must->function_words);
+}
+
 // Looks at a function again; whether anything was taken away.
 static bool refine_function(struct must *must, uint32_t function)
 {
     const struct flow_function *f = &must->vpa->flow->functions[function];
-    struct certain *certain = &must->certain[must->slot[function]];
-    uint32_t start = f->entry - f->first_node;
+    uint32_t start = f->entry - f->first_node, slot = must->slot[function];
     struct region region;
     bool changed = false;
 
@@ -324,14 +328,16 @@ static bool refine_function(struct must *must, uint32_t function)
     region_solve(must, &region, &start, 1);
     uint64_t *end = xmalloc_array(region.words + 1u, sizeof(*end));
     for (uint32_t kind = 0; kind < END_KINDS; kind++) {
-        uint32_t how = kind == END_RETURN ? FLOW_BEHIND : FLOW_LANDS;
-
-        if (!(must->vpa->function_needed[function] & how))
+        if (!(must->vpa->function_needed[function] & flag_of_end[kind]))
             continue;
         ends_of_region(must, &region, kind, end);
-        changed |= meet(certain->functions[kind], end, must->function_words);
-        changed |= meet(certain->own[kind], end + must->function_words,
-                        region.words - must->function_words);
+        if (meet(words_at(must, must->of_function[kind], function), end, must->function_words)) {
+            lower_sets(must, function, kind);
+            changed = true;
+        }
+        if (slot != FLOW_NONE)
+            changed |= meet(must->own[kind][slot], end + must->function_words,
+                            region.words - must->function_words);
     }
     free(end);
     region_deinit(&region);
@@ -377,7 +383,7 @@ static void order_functions(struct must *must)
             }
             stack[top - 1]++;
             uint32_t g = flow_set(flow, set).data[m];
-            if (seen[g] || must->slot[g] == FLOW_NONE)
+            if (seen[g] || !vpa->function_needed[g])
                 continue;
             seen[g] = true;
             stack[top++] = g;
@@ -478,43 +484,78 @@ static void must_of_view(struct must *must, const struct view *view, struct bits
 
 // ----
 
+static void number_slots(struct must *must)
+{
+    const struct vpa *vpa = must->vpa;
+    struct bitset sample;
+
+    bitset_init(&sample, vpa->flow->function_count);
+    vpa_sample(vpa, &sample);
+    must->slot = xmalloc_array(vpa->flow->function_count + 1u, sizeof(uint32_t));
+    must->sampled = xmalloc_array(vpa->needed_count + 1u, sizeof(uint32_t));
+    memset(must->slot, 0xff, vpa->flow->function_count * sizeof(uint32_t));
+    for (uint32_t i = 0; i < vpa->needed_count; i++)
+        if (bitset_test(&sample, vpa->needed[i])) {
+            must->slot[vpa->needed[i]] = must->slot_count;
+            must->sampled[must->slot_count++] = vpa->needed[i];
+        }
+    must->function_words = words_for(must->slot_count);
+    bitset_deinit(&sample);
+}
+
+// What a function that ends so, and is not needed, makes certain: that cannot be, so nothing.
+static void lower_unneeded(struct must *must)
+{
+    const struct vpa *vpa = must->vpa;
+
+    for (uint32_t f = 0; f < vpa->flow->function_count; f++)
+        for (uint32_t kind = 0; kind < END_KINDS; kind++)
+            if (vpa->complete.function_ends[f] & ~vpa->function_needed[f] & flag_of_end[kind]) {
+                memset(words_at(must, must->of_function[kind], f), 0,
+                       must->function_words * sizeof(uint64_t));
+                lower_sets(must, f, kind);
+            }
+}
+
+static uint64_t *all_ones(size_t count)
+{
+    uint64_t *words = xmalloc_array(count + 1u, sizeof(*words));
+
+    memset(words, 0xff, count * sizeof(*words));
+    return words;
+}
+
 static void must_init(struct must *must, struct vpa *vpa)
 {
     const struct flow *flow = vpa->flow;
 
-    *must = (struct must){.vpa = vpa, .function_words = words_for(vpa->needed_count)};
-    must->slot = xmalloc_array(flow->function_count + 1u, sizeof(uint32_t));
-    memset(must->slot, 0xff, flow->function_count * sizeof(uint32_t));
-    must->certain = xcalloc(vpa->needed_count + 1u, sizeof(*must->certain));
+    *must = (struct must){.vpa = vpa};
+    number_slots(must);
     must->order = xmalloc_array(vpa->needed_count + 1u, sizeof(uint32_t));
-    must->of_set = xcalloc(must->function_words + 1u, sizeof(uint64_t));
-    must->of_set_other = xcalloc(must->function_words + 1u, sizeof(uint64_t));
-    for (uint32_t s = 0; s < vpa->needed_count; s++) {
-        uint32_t f = vpa->needed[s], own = words_for(flow->functions[f].node_count);
-
-        must->slot[f] = s;
-        for (uint32_t kind = 0; kind < END_KINDS; kind++) {
-            must->certain[s].functions[kind] =
-                xmalloc_array(must->function_words + 1u, sizeof(uint64_t));
-            must->certain[s].own[kind] = xmalloc_array(own + 1u, sizeof(uint64_t));
-            memset(must->certain[s].functions[kind], 0xff, must->function_words * sizeof(uint64_t));
-            memset(must->certain[s].own[kind], 0xff, own * sizeof(uint64_t));
-        }
+    must->scratch = xcalloc(must->function_words + 1u, sizeof(uint64_t));
+    for (uint32_t kind = 0; kind < END_KINDS; kind++) {
+        must->of_function[kind] = all_ones((size_t)flow->function_count * must->function_words);
+        must->of_set[kind] = all_ones((size_t)flow->set_count * must->function_words);
+        must->own[kind] = xmalloc_array(must->slot_count + 1u, sizeof(uint64_t *));
+        for (uint32_t s = 0; s < must->slot_count; s++)
+            must->own[kind][s] = all_ones(words_for(flow->functions[must->sampled[s]].node_count));
     }
+    lower_unneeded(must);
 }
 
 static void must_deinit(struct must *must)
 {
-    for (uint32_t s = 0; s < must->vpa->needed_count; s++)
-        for (uint32_t kind = 0; kind < END_KINDS; kind++) {
-            free(must->certain[s].functions[kind]);
-            free(must->certain[s].own[kind]);
-        }
-    free(must->certain);
+    for (uint32_t kind = 0; kind < END_KINDS; kind++) {
+        for (uint32_t s = 0; s < must->slot_count; s++)
+            free(must->own[kind][s]);
+        free(must->own[kind]);
+        free(must->of_function[kind]);
+        free(must->of_set[kind]);
+    }
     free(must->slot);
+    free(must->sampled);
     free(must->order);
-    free(must->of_set);
-    free(must->of_set_other);
+    free(must->scratch);
 }
 
 // The nodes that every completed call of the certain functions runs.
@@ -522,11 +563,11 @@ static void add_completed(const struct must *must, const uint64_t *functions, st
 {
     const struct vpa *vpa = must->vpa;
 
-    for (uint32_t s = 0; s < vpa->needed_count; s++) {
-        const struct flow_function *f = &vpa->flow->functions[vpa->needed[s]];
+    for (uint32_t s = 0; s < must->slot_count; s++) {
+        const struct flow_function *f = &vpa->flow->functions[must->sampled[s]];
 
         for (uint32_t n = 0; has_bit(functions, s) && n < f->node_count; n++)
-            if (has_bit(must->certain[s].own[END_RETURN], n))
+            if (has_bit(must->own[END_RETURN][s], n))
                 bitset_set(nodes, f->first_node + n);
     }
 }
