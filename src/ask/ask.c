@@ -15,6 +15,8 @@
 
 // Nodes that have to be visited, at most, as parts of one automaton.
 #define RAN_MOST 12u
+// How long a run for utl's answer is looked for.
+#define WITNESS_SECONDS 2.0
 // Runs that are kept: another query may be true of one of them.
 #define RUNS_KEPT 8u
 
@@ -81,6 +83,7 @@ static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver s
 {
     struct exact exact;
     enum ask_verdict verdict = ASK_UNDECIDED;
+    uint32_t *ignored = NULL, ignored_count;
 
     exact_init(&exact, ask, &ask->threads[0], solver, settings);
     ret->states = product_state_count(exact.product);
@@ -90,16 +93,17 @@ static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver s
         run_deinit(&ret->witness);
         if (settings->verdict_only)
             ret->has_witness = false;
-        else if (settings->without_ran)
-            ret->has_witness =
-                product_collect(exact.product, ask->ran.data, (uint32_t)ask->ran.length,
-                                settings->budget, &ret->witness, missed, missed_count);
+        else if (settings->without_ran || product_misses_visits(exact.product))
+            ret->has_witness = product_collect(
+                exact.product, ask->ran.data, (uint32_t)ask->ran.length, settings->budget,
+                &ret->witness, missed ? missed : &ignored, missed ? missed_count : &ignored_count);
         else
             ret->has_witness = product_shortest(exact.product, settings->budget, &ret->witness);
     } else if (product_is_complete(exact.product))
         verdict = ASK_IMPOSSIBLE;
     if (exact.dropped_stack)
         ret->note = "the stack is too deep for a finite automaton and was left aside";
+    free(ignored);
     exact_deinit(&exact);
     return verdict;
 }
@@ -229,6 +233,17 @@ static enum ask_verdict solve_utl(const struct ask_session *session, const struc
     return possible ? ASK_POSSIBLE : ASK_IMPOSSIBLE;
 }
 
+// Is utl as exact as fsa? (Theorem of section 4.2: where all there is are nodes that ran, in order,
+// and nodes that did not.)
+static bool utl_decides(const struct ask_session *session, const struct query *query)
+{
+    const struct query_utl *utl = query ? query_as_utl(query) : NULL;
+
+    return (!query || utl->is_exact) && !session->ask->automata.length &&
+           !session->ask->given_flat.length && !session->ask->threads[0].is_doubtful &&
+           session->ask->flow->signals == FLOW_NONE;
+}
+
 enum ask_verdict ask_solve(struct ask_session *session, const struct query *query,
                            enum ask_solver solver, bool with_witness, struct budget *budget,
                            struct ask_result *ret)
@@ -249,6 +264,12 @@ enum ask_verdict ask_solve(struct ask_session *session, const struct query *quer
     automaton_destroy(automaton);
     if (!vpa && query && verdict == ASK_POSSIBLE)
         ret->note = query_lost_by_fsa(query);
+    if (!vpa && verdict == ASK_UNDECIDED && utl_decides(session, query)) {
+        verdict = solve_utl(session, query, ret);
+        ret->solver = ASK_SOLVER_FSA;
+        ret->has_witness = false;
+        ret->note = "too large for fsa; answered by utl, which says the same here";
+    }
     // what no run does that may return anywhere, none does
     if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED &&
         solve_utl(session, query, ret) == ASK_IMPOSSIBLE)
@@ -302,8 +323,13 @@ static void find_flat_witness(struct ask_session *session, struct automaton *que
                               struct budget *budget, struct ask_result *ret)
 {
     struct ask_result flat = {0};
+    struct budget some;
+    double left = budget_seconds_left(budget);
 
-    if (solve_product(session, query, ASK_SOLVER_FSA, true, budget, &flat) == ASK_POSSIBLE &&
+    // the answer stands without one
+    budget_init(&some, left < WITNESS_SECONDS ? left : WITNESS_SECONDS, budget->memory);
+    if (left > 0 &&
+        solve_product(session, query, ASK_SOLVER_FSA, true, &some, &flat) == ASK_POSSIBLE &&
         flat.has_witness && !witness_problem(session->ask, &flat.witness, query, true)) {
         ret->witness = flat.witness;
         ret->has_witness = true;

@@ -39,39 +39,12 @@ static void note(struct resolver *resolver, const char *text)
 
 // ---- Files
 
-static const char *path_end(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-// As model_find_line compares them: at path components, from the end.
-static bool file_matches(const struct model *model, struct file_id file, const char *name)
-{
-    const char *path = model_file_path(model, file);
-
-    while (name[0] == '.' && name[1] == '/')
-        name += 2;
-    if (!path)
-        return false;
-    size_t length = strlen(path), tail = strlen(name);
-    return tail <= length && strcmp(path + length - tail, name) == 0 &&
-           (tail == length || path[length - tail - 1] == '/' || name[0] == '/');
-}
-
 static struct error *unknown_file(struct resolver *resolver, const char *name,
                                   struct query_place where)
 {
-    const struct model *model = resolver->model;
-    struct near_names near = {0};
-
-    for (uint32_t f = 0; f < model->file_count; f++)
-        near_names_offer(&near, path_end(name),
-                         path_end(model_file_path(model, (struct file_id){f})));
     return query_error(resolver->query->text, ERROR_NOT_FOUND, where, resolver->where,
                        "the program has no file '%s'%s", name,
-                       near_names_text(&near, "", &resolver->query->arena));
+                       near_files_text(resolver->model, name, &resolver->query->arena));
 }
 
 // Is there such a file? A note where there are several.
@@ -98,58 +71,12 @@ static struct error *check_file(struct resolver *resolver, const char *name,
 
 // ---- Lines
 
-// Calls visit for every line of the file with code, once for each instruction that is known.
-static void visit_lines(const struct model *model, const char *file,
-                        void (*visit)(void *argument, uint32_t node, const struct place *place),
-                        void *argument)
-{
-    for (uint32_t n = 0; n < model->node_count; n++) {
-        const struct model_node *node = &model->nodes[n];
-        const struct model_module *module =
-            model_module(model, model_function(model, node->function)->module);
-        struct place first = {0, node->line, node->column};
-        if (node->file.value != MODEL_NONE && file_matches(model, node->file, file))
-            visit(argument, n, &first);
-        if (!module->code)
-            continue;
-        const struct code_node *in = &module->code->nodes[n - module->first_node];
-        for (uint32_t i = in->first_insn; i < in->first_insn + in->insn_count; i++) {
-            const struct place *place = code_place(module->code, module->code->insns[i].place);
-            if (place && file_matches(model, module->files[place->file], file))
-                visit(argument, n, place);
-        }
-    }
-}
-
-struct around {
-    uint32_t line, before, behind;
-};
-
-static void look_around(void *argument, uint32_t node, const struct place *place)
-{
-    struct around *around = argument;
-
-    (void)node;
-    if (place->line && place->line < around->line && place->line > around->before)
-        around->before = place->line;
-    if (place->line > around->line && (!around->behind || place->line < around->behind))
-        around->behind = place->line;
-}
-
 static struct error *line_without_code(struct resolver *resolver, const struct query_atom *atom)
 {
-    struct around around = {.line = atom->line};
-    const char *nearest = "";
-
-    visit_lines(resolver->model, atom->file, look_around, &around);
-    if (around.before && around.behind)
-        nearest = arena_printf(&resolver->query->arena, "; the nearest with code are %u and %u",
-                               around.before, around.behind);
-    else if (around.before || around.behind)
-        nearest = arena_printf(&resolver->query->arena, "; the nearest with code is %u",
-                               around.before + around.behind);
-    return query_error(resolver->query->text, ERROR_NOT_FOUND, atom->line_where, resolver->where,
-                       "line %u of '%s' has no code%s", atom->line, atom->file, nearest);
+    return query_error(
+        resolver->query->text, ERROR_NOT_FOUND, atom->line_where, resolver->where,
+        "line %u of '%s' has no code%s", atom->line, atom->file,
+        near_lines_text(resolver->model, atom->file, atom->line, &resolver->query->arena));
 }
 
 struct columns {

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/query_tree.h"
+#include "ask/near.h"
 #include "common/alloc.h"
+#include "common/arena.h"
 #include "common/cleanup.h"
 #include "common/strbuf.h"
 

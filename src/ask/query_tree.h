@@ -6,6 +6,7 @@
 #ifndef ASK_QUERY_TREE_H
 #define ASK_QUERY_TREE_H
 
+#include "ask/near.h"
 #include "ask/query.h"
 #include "common/arena.h"
 #include "common/error.h"
@@ -121,22 +122,5 @@ struct error *query_resolve(struct query *query, const struct model *model,
                             struct query_place *where);
 // Fills in query->utl.
 void query_make_utl(struct query *query);
-
-// ---- Names that nearly match (query_near.c)
-
-#define NEAR_NAMES 3
-
-struct near_names {
-    const char *names[NEAR_NAMES];
-    uint32_t distances[NEAR_NAMES];
-    uint32_t count;
-};
-
-// Keeps candidate where it is near enough to name and among the nearest; names are borrowed.
-void near_names_offer(struct near_names *near, const char *name, const char *candidate);
-// "; did you mean 'a', 'b' or 'c'?", or "". Allocated in the arena.
-const char *near_names_text(const struct near_names *near, const char *suffix, struct arena *arena);
-// Insertions, deletions, replacements and swaps of neighbours; at most limit + 1.
-uint32_t edit_distance(const char *a, const char *b, uint32_t limit);
 
 #endif

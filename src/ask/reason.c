@@ -60,7 +60,7 @@ static void leave_out(struct explanation *e, const uint32_t *facts, size_t count
 static void explain_part(struct explanation *e, const uint32_t *facts, uint32_t from, uint32_t to,
                          bool grown, struct ask_id_vec *ret)
 {
-    if (grown && rules_out(e))
+    if (budget_look(e->budget) || (grown && rules_out(e)))
         return;
     if (to - from == 1) {
         ask_id_vec_push(ret, facts[from]);

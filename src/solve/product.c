@@ -13,10 +13,6 @@
 #include "solve/product_internal.h"
 #include "solve/view.h"
 
-// More of a view's nodes than this that have to be visited are not looked at: runs that miss some
-// stay in.
-#define LOCAL_RAN_MAX 8u
-
 // ---- Letters. A product without automaton has one state, 0.
 
 uint32_t product_letter_step(const struct product *product, uint32_t state, uint32_t node)
@@ -341,12 +337,12 @@ static uint32_t view_at(const struct product *product, uint32_t place)
 
 static uint64_t all_visited(const struct view *view)
 {
-    return view->ran_count > LOCAL_RAN_MAX ? 0 : (UINT64_C(1) << view->ran_count) - 1;
+    return view->ran_count > PRODUCT_OWN_RAN ? 0 : (UINT64_C(1) << view->ran_count) - 1;
 }
 
 static uint64_t visit(const struct view *view, uint32_t node, uint64_t visited)
 {
-    for (uint32_t r = 0; view->ran_count <= LOCAL_RAN_MAX && r < view->ran_count; r++)
+    for (uint32_t r = 0; view->ran_count <= PRODUCT_OWN_RAN && r < view->ran_count; r++)
         if (view->ran[r] == node)
             visited |= UINT64_C(1) << r;
     return visited;
@@ -629,4 +625,12 @@ bool product_is_possible(const struct product *product)
 uint32_t product_state_count(const struct product *product)
 {
     return (uint32_t)product->states.length;
+}
+
+bool product_misses_visits(const struct product *product)
+{
+    for (uint32_t v = 0; !product->problem.flat && v < product->problem.view_count; v++)
+        if (product->problem.views[v]->ran_count > PRODUCT_OWN_RAN)
+            return true;
+    return false;
 }

@@ -64,6 +64,9 @@ bool product_is_complete(const struct product *product);
 // Is there a run that the automaton accepts? Also right when it is true of an incomplete product.
 bool product_is_possible(const struct product *product);
 uint32_t product_state_count(const struct product *product);
+// Are there activations with more nodes to visit than are looked at? Then product_collect is what
+// finds a run that visits them.
+bool product_misses_visits(const struct product *product);
 
 // Takes `node` out of `closed`, unless that makes a run possible: then true, and nothing is
 // changed. The product has `verdict_only` and `opens`, contexts, and no run. False also when the

@@ -17,6 +17,7 @@
 #include "common/alloc.h"
 #include "common/budget.h"
 #include "solve/product_internal.h"
+#include "solve/view.h"
 
 #define DEPTH_MOST   40u                // detours inside of detours
 #define COLLECT_MOST UINT64_C(60000000) // exits times nodes
@@ -41,6 +42,9 @@ struct collect {
     struct shortest shortest;
     struct budget *budget;
     uint32_t *wanted_of;          // by node of the flow: its number, FLOW_NONE
+    uint32_t first_own;           // numbers from here on are of one activation alone:
+    struct product_id_vec own;    // the node of each
+    uint32_t *wanted_state;       // by state: what is had there; FLOW_NONE
     uint32_t wanted_count, words; // words: of a set of them
     uint64_t *pending;            // which of them are missing
     uint32_t pending_count;
@@ -67,9 +71,7 @@ static bool is_useful_edge(const struct product *product, const struct product_e
 
 static uint32_t wanted_at(const struct collect *collect, uint32_t state)
 {
-    uint32_t node = collect->product->states.data[state].node;
-
-    return node == FLOW_NONE ? FLOW_NONE : collect->wanted_of[node];
+    return collect->wanted_state[state];
 }
 
 // ---- What can be had on the way to each exit
@@ -226,6 +228,10 @@ static void claim(struct collect *collect, uint32_t wanted)
 {
     collect->pending_count -= is_pending(collect, wanted);
     collect->pending[wanted / 64] &= ~(UINT64_C(1) << (wanted % 64));
+    // what its own activation has to visit may have been wanted anywhere, too
+    if (wanted >= collect->first_own &&
+        collect->wanted_of[collect->own.data[wanted - collect->first_own]] != FLOW_NONE)
+        claim(collect, collect->wanted_of[collect->own.data[wanted - collect->first_own]]);
 }
 
 static void tell_step(struct collect *collect, uint32_t state)
@@ -564,6 +570,33 @@ static void tell_run(struct collect *collect, uint32_t end)
 
 // ----
 
+// What a pending activation has to have visited itself, where that is not in the product's modes.
+static void want_own(struct collect *collect)
+{
+    const struct product *product = collect->product;
+
+    collect->first_own = collect->wanted_count;
+    for (uint32_t v = 0; !product->problem.flat && v < product->problem.view_count; v++) {
+        const struct view *view = product->problem.views[v];
+
+        if (view->ran_count <= PRODUCT_OWN_RAN)
+            continue;
+        for (uint32_t s = 0; s < product->states.length; s++) {
+            const struct product_state *state = &product->states.data[s];
+
+            if (state->instance != PRODUCT_SPINE || state->place < product->view_base[v] ||
+                state->place >= product->view_base[v + 1])
+                continue;
+            for (uint32_t r = 0; r < view->ran_count; r++)
+                if (view->ran[r] == state->node)
+                    collect->wanted_state[s] = collect->wanted_count + r;
+        }
+        for (uint32_t r = 0; r < view->ran_count; r++)
+            product_id_vec_push(&collect->own, view->ran[r]);
+        collect->wanted_count += view->ran_count;
+    }
+}
+
 static void collect_init(struct collect *collect, const uint32_t *nodes, uint32_t count)
 {
     const struct product *product = collect->product;
@@ -571,14 +604,19 @@ static void collect_init(struct collect *collect, const uint32_t *nodes, uint32_
 
     collect->wanted_of = xmalloc_array(product->flow->node_count + 1u, sizeof(uint32_t));
     memset(collect->wanted_of, 0xff, product->flow->node_count * sizeof(uint32_t));
-    collect->pending = xcalloc(count / 64 + 2u, sizeof(uint64_t));
     for (uint32_t i = 0; i < count; i++)
-        if (collect->wanted_of[nodes[i]] == FLOW_NONE) {
-            uint32_t number = collect->wanted_count++;
+        if (collect->wanted_of[nodes[i]] == FLOW_NONE)
+            collect->wanted_of[nodes[i]] = collect->wanted_count++;
+    collect->wanted_state = xmalloc_array(states + 1, sizeof(uint32_t));
+    for (size_t s = 0; s < states; s++) {
+        uint32_t node = product->states.data[s].node;
 
-            collect->pending[number / 64] |= UINT64_C(1) << (number % 64);
-            collect->wanted_of[nodes[i]] = number;
-        }
+        collect->wanted_state[s] = node == FLOW_NONE ? FLOW_NONE : collect->wanted_of[node];
+    }
+    want_own(collect);
+    collect->pending = xcalloc(collect->wanted_count / 64 + 2u, sizeof(uint64_t));
+    for (uint32_t w = 0; w < collect->wanted_count; w++)
+        collect->pending[w / 64] |= UINT64_C(1) << (w % 64);
     collect->pending_count = collect->wanted_count;
     collect->words = (collect->wanted_count + 63) / 64;
     collect->way_of = xmalloc_array(states + 1, sizeof(uint32_t));
@@ -598,6 +636,8 @@ static void collect_deinit(struct collect *collect)
     free(collect->ways);
     free(collect->way_of);
     free(collect->wanted_of);
+    free(collect->wanted_state);
+    product_id_vec_deinit(&collect->own);
     free(collect->pending);
     free(collect->from_edge);
     free(collect->member_start);

@@ -9,6 +9,9 @@
 #include "solve/product.h"
 
 #define PRODUCT_SPINE 0u // the instance that is none
+// More of a view's nodes than this that have to be visited are not in the modes: runs that miss
+// some stay in.
+#define PRODUCT_OWN_RAN 8u
 
 // Where control is: a place of an instance. Places are numbered: each instance has those of its
 // function's nodes, then one for its returns and one for its jumps; the spine has those of all
