@@ -1,10 +1,10 @@
 # bash completion for inquest
 _inquest() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=summary word
-    local commands="summary run report ask coverage dump tune doctor help"
+    local commands="summary run report ask coverage slice dump tune doctor help"
     local common="--json --quiet --time --memory --verbose --help"
     local files="--debug-dir --sysroot --no-cache"
-    local inquiry="--solver --use --given --log --log-complete $files"
+    local inquiry="--solver --use --given --log --log-complete --log-is $files"
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case " $commands " in
         *" $word "*)
@@ -19,14 +19,14 @@ _inquest() {
         return
         ;;
     --solver)
-        mapfile -t COMPREPLY < <(compgen -W "auto utl fsa vpa" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "auto utl fsa vpa csi" -- "$current")
         return
         ;;
     --use)
         mapfile -t COMPREPLY < <(compgen -W "stack coverage paths logs" -- "$current")
         return
         ;;
-    --time | --memory | --given | --file | --on | --off | --timeout | --function)
+    --time | --memory | --given | --file | --at | --why | --on | --off | --timeout | --function)
         return
         ;;
     esac
@@ -35,10 +35,11 @@ _inquest() {
     summary) options="--source-dir $files" ;;
     report) options="--output $files" ;;
     ask) options="--witness $inquiry" ;;
-    coverage) options="--lcov --file $inquiry" ;;
+    coverage) options="--lcov --file --intra $inquiry" ;;
+    slice) options="--at --intra --static --stack --forward --why --lines --dot --quick --source-dir $inquiry" ;;
     tune) options="--on --off --on-stack --list --no-cache" ;;
     run) options="--core --zstd --expect --expect-stderr --unbuffered --no-seccomp --timeout --follow --no-follow --all --no-summary --output --pass-exit" ;;
-    dump) options="--function --alone --debug-dir --no-cache" ;;
+    dump) options="--function --alone --points-to --debug-dir --no-cache" ;;
     doctor) options= ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")

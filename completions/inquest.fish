@@ -1,13 +1,14 @@
 # fish completion for inquest
-set -l commands summary run report ask coverage dump tune doctor help
+set -l commands summary run report ask coverage slice dump tune doctor help
 set -l none "not __fish_seen_subcommand_from $commands"
-set -l summary "not __fish_seen_subcommand_from run report ask coverage dump tune doctor help"
+set -l summary "not __fish_seen_subcommand_from run report ask coverage slice dump tune doctor help"
 
 complete -c inquest -n $none -a summary -d 'what happened'
 complete -c inquest -n $none -a run -d 'run a program and keep a core of its failure'
 complete -c inquest -n $none -a report -d 'evidence as JSON'
 complete -c inquest -n $none -a ask -d 'is there a run that fits a query'
 complete -c inquest -n $none -a coverage -d 'yes, no or maybe for every line'
+complete -c inquest -n $none -a slice -d 'what the failure may depend on'
 complete -c inquest -n $none -a dump -d 'the model as text'
 complete -c inquest -n $none -a tune -d 'switch the recording of paths on or off'
 complete -c inquest -n $none -a doctor -d 'what would stop a core from being had'
@@ -23,24 +24,36 @@ complete -c inquest -s v -l verbose -d 'say all there is to say'
 complete -c inquest -s h -l help -d 'show help'
 
 complete -c inquest -n $summary -l source-dir -r -d 'look for source files'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l source-dir -r -d 'look for source files'
 complete -c inquest -n "not __fish_seen_subcommand_from run tune doctor help" -l debug-dir -r -d 'look for separate debug files'
-for command in $summary '__fish_seen_subcommand_from report ask coverage'
+for command in $summary '__fish_seen_subcommand_from report ask coverage slice'
     complete -c inquest -n $command -l sysroot -r -d 'where the libraries are'
 end
 complete -c inquest -n '__fish_seen_subcommand_from dump' -s f -l function -x -d 'only the functions of this name'
 complete -c inquest -n '__fish_seen_subcommand_from dump' -l alone -d 'without the libraries it needs'
+complete -c inquest -n '__fish_seen_subcommand_from dump' -l points-to -d 'where pointers may point'
 complete -c inquest -n "not __fish_seen_subcommand_from run doctor help" -l no-cache -d 'read the model anew'
 complete -c inquest -n '__fish_seen_subcommand_from report run' -s o -l output -r -d 'write to a file'
 
-set -l inquiry '__fish_seen_subcommand_from ask coverage'
-complete -c inquest -n $inquiry -l solver -x -a 'auto utl fsa vpa' -d 'who answers'
+set -l inquiry '__fish_seen_subcommand_from ask coverage slice'
+complete -c inquest -n $inquiry -l solver -x -a 'auto utl fsa vpa csi' -d 'who answers'
 complete -c inquest -n $inquiry -l use -x -a 'stack coverage paths logs' -d 'use only these observations'
 complete -c inquest -n $inquiry -l given -x -d 'take this for granted'
 complete -c inquest -n $inquiry -l log -r -d 'a log that the run has written'
 complete -c inquest -n $inquiry -l log-complete -d 'no line of the logs was lost'
+complete -c inquest -n $inquiry -l log-is -x -a 'stdout stderr syslog one-stream one-process any-text from=' -d 'what the logs are'
 complete -c inquest -n '__fish_seen_subcommand_from ask' -s w -l witness -d 'print the run'
 complete -c inquest -n '__fish_seen_subcommand_from coverage' -l lcov -r -d 'write .info'
 complete -c inquest -n '__fish_seen_subcommand_from coverage' -l file -x -d 'only these files'
+complete -c inquest -n '__fish_seen_subcommand_from coverage slice' -l intra -d 'each frame by itself'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l at -x -d 'begin at this line (FILE:LINE[:VAR])'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l static -d 'of any run'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l stack -d 'restricted by the stack alone'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l forward -d 'what may depend on it'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l why -x -d 'what brings this line in (FILE:LINE)'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l lines -d 'print FILE:LINE'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l dot -r -d 'write a graph'
+complete -c inquest -n '__fish_seen_subcommand_from slice' -l quick -d 'no other slices to compare with'
 
 complete -c inquest -n '__fish_seen_subcommand_from tune' -l on -x -d 'record paths in these functions'
 complete -c inquest -n '__fish_seen_subcommand_from tune' -l off -x -d 'do not record paths in these'

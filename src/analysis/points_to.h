@@ -14,8 +14,8 @@
  * of the wrapper allocates), a function, state of the library (analysis/effects.h), the world: all
  * that model-less code owns. A *cell* is a part of an object at a byte offset; objects that are
  * indexed are folded, so that a cell stands for all offsets that are equal modulo some stride, and
- * an object of which too much is known is one cell. Cells of one object do not overlap unless the
- * object says so (`overlaps`).
+ * an object of which too much is known is one cell. Cells of one object do not overlap; where one of
+ * several is at offset 0 with stride 1, it stands for the bytes that the others leave.
  *
  * Claims, for programs that stay within their objects: whatever address an instruction uses while
  * the program runs is in a cell of its operand's set, at an offset that the cell stands for. What a
@@ -48,17 +48,20 @@ enum object_kind {
     OBJECT_GLOBAL, // a variable: module, index in its globals (the definition that was linked)
     OBJECT_LOCAL,  // an alloca: module, index of the instruction
     OBJECT_HEAP,   // module, index of the call that allocates; context: site of the wrapper's call
-    OBJECT_FUNCTION, // index: function_id
+    OBJECT_BYVAL,    // an argument that is passed in memory: module, index in its arguments
+    OBJECT_FUNCTION, // index: function_id; of the library: module, index in its globals
     OBJECT_VARIADIC, // the arguments beyond the fixed ones, of a function: index: function_id
     OBJECT_ARGUMENT, // what main and other roots are given: argv and its like
     OBJECT_STATE,    // index: enum effect_state
+    OBJECT_CONSTANTS, // variables of one module that are never written and hold no pointers, all of
+                      // them together: texts, tables of numbers
 };
 
 struct object {
     uint8_t kind;    // enum object_kind
     bool is_single;  // there is at most one at a time, ever: no heap object, no local of a function
                      // that may be active twice; only then can a write be certain
-    bool overlaps;   // cells may overlap: any two of them may be the same memory
+    bool overlaps;   // cells may overlap: any two of them may be the same memory (never, now)
     bool escapes;    // model-less code may hold its address
     uint32_t module; // MODEL_NONE where it has none
     uint32_t index;
@@ -74,11 +77,15 @@ struct cell {
     uint64_t length; // bytes of one; 0: not known
 };
 
-struct cell_set { // borrowed, sorted
+// Borrowed, sorted. Where the world's cell is among them, so are all cells of objects that escape;
+// these need not be listed.
+struct cell_set {
     const struct cell_id *data;
     uint32_t count;
     bool is_anything; // any cell at all
 };
+
+#define POINTS_TO_WORLD_CELL 0u // the cell of the world
 
 struct points_to;
 
@@ -94,6 +101,8 @@ const struct cell *points_to_cell(const struct points_to *points_to, struct cell
 // What an operand of that module may point to. (Arguments, instructions, constants, globals.)
 struct cell_set points_to_value(const struct points_to *points_to, struct module_id module,
                                 struct operand operand);
+// Does the set hold the cell, be it as part of the world?
+bool points_to_holds(const struct points_to *points_to, struct cell_set set, struct cell_id cell);
 // The cells that `length` bytes from there on may touch: as above, and the cells behind. 0:
 // unknown.
 struct cell_set points_to_extent(const struct points_to *points_to, struct module_id module,
@@ -124,8 +133,9 @@ void points_to_write_text(const struct points_to *points_to, struct strbuf *text
 
 struct points_to_figures {
     uint32_t nodes, constraints, collapsed; // of the constraint graph; nodes united in cycles
-    double mean_set, mean_load_store_set;   // over pointers that are dereferenced
-    uint32_t largest_set;
+    double mean_set;            // over `pointers`: addresses of loads and stores that no name gives
+    double mean_load_store_set; // over all loads and stores
+    uint32_t pointers, largest_set;
 };
 struct points_to_figures points_to_figures(const struct points_to *points_to);
 

@@ -23,6 +23,7 @@ int cli_doctor(int argc, char **argv);
 int cli_dump(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_slice(int argc, char **argv);
 int cli_summary(int argc, char **argv);
 int cli_tune(int argc, char **argv);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `inquest dump EXE`: the model, as text (docs/formats/model.md) or JSON.
+// `inquest dump EXE`: the model, as text (docs/formats/model.md) or JSON; or where pointers point.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/dump_points_to.h"
 #include "cli/options.h"
 #include "common/alloc.h"
 #include "common/cleanup.h"
@@ -16,9 +17,10 @@
 
 struct dump {
     struct option_values functions, debug_directories;
-    bool alone, no_cache;
+    bool alone, no_cache, points_to;
     struct options options;
     struct model *model;
+    bool complete;
 };
 
 // ---- JSON
@@ -245,10 +247,17 @@ static struct error *open_model(struct dump *dump, const char *path)
 
 static struct error *run(struct dump *dump)
 {
-    struct error *err = open_model(dump, dump->options.arguments[0]);
+    struct budget budget;
 
+    if (dump->points_to && dump->functions.count)
+        return error_create(ERROR_USAGE, "--points-to is of the whole program: it does not go with "
+                                         "--function");
+    options_budget(&dump->options, &budget);
+    struct error *err = open_model(dump, dump->options.arguments[0]);
     if (err)
         return err;
+    if (dump->points_to)
+        return dump_points_to(dump->model, &budget, dump->options.json, &dump->complete);
     _cleanup_free_ bool *wanted = xcalloc(dump->model->function_count + (size_t)1, sizeof(bool));
     err = choose(dump, wanted);
     if (err)
@@ -258,11 +267,13 @@ static struct error *run(struct dump *dump)
 
 int cli_dump(int argc, char **argv)
 {
-    struct dump dump = {0};
+    struct dump dump = {.complete = true};
     const struct option_spec specs[] = {
         {"function", 'f', "NAME", "only the functions of this name", OPTION_MANY, &dump.functions},
         {"alone", 0, NULL, "the executable without the libraries it needs", OPTION_FLAG,
          &dump.alone},
+        {"points-to", 0, NULL, "instead of the model, where its pointers may point", OPTION_FLAG,
+         &dump.points_to},
         {"debug-dir", 0, "DIR", "look for separate debug files in DIR, too", OPTION_MANY,
          &dump.debug_directories},
         {"no-cache", 0, NULL, "read the model anew", OPTION_FLAG, &dump.no_cache},
@@ -287,5 +298,5 @@ int cli_dump(int argc, char **argv)
     if (err)
         return options_fail(&dump.options, err);
     options_deinit(&dump.options);
-    return CLI_FOUND;
+    return dump.complete ? CLI_FOUND : CLI_UNDECIDED;
 }

@@ -10,9 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "common/alloc.h"
 #include "common/budget.h"
 #include "common/cleanup.h"
 #include "common/color.h"
@@ -461,15 +459,9 @@ static void write_warnings(struct writer *writer)
                 paint(writer, COLOR_YELLOW), plain(writer), count - shown);
 }
 
-static char *current_directory(void)
-{
-    _cleanup_free_ char *directory = get_current_dir_name();
-    return directory ? xasprintf("%s/", directory) : NULL;
-}
-
 struct error *summary_write_text(struct summary *summary, FILE *stream)
 {
-    _cleanup_free_ char *directory = current_directory();
+    _cleanup_free_ char *directory = words_directory();
     struct writer writer = {
         .summary = summary,
         .stream = stream,

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/alloc.h"
 #include "common/cleanup.h"
 #include "common/strbuf.h"
 #include "evidence/evidence.h"
@@ -25,12 +27,22 @@ void words_append_count(struct strbuf *text, uint64_t count)
     }
 }
 
-static void append_file(const struct words *words, struct strbuf *text, const char *file)
+char *words_directory(void)
+{
+    _cleanup_free_ char *directory = get_current_dir_name();
+    return directory ? xasprintf("%s/", directory) : NULL;
+}
+
+const char *words_file(const struct words *words, const char *file)
 {
     size_t length = words->directory ? strlen(words->directory) : 0;
-    if (length > 1 && strncmp(file, words->directory, length) == 0)
-        file += length;
-    strbuf_append_escaped(text, file);
+    bool is_below = length > 1 && strncmp(file, words->directory, length) == 0;
+    return is_below ? file + length : file;
+}
+
+static void append_file(const struct words *words, struct strbuf *text, const char *file)
+{
+    strbuf_append_escaped(text, words_file(words, file));
 }
 
 void words_append_place(const struct words *words, struct strbuf *text, const struct position *at)

@@ -24,6 +24,10 @@ struct words {
     bool short_lists; // fold long paths and lists of calls
 };
 
+// For `directory`, to be freed; NULL where it is not known.
+char *words_directory(void);
+// The file without the current directory. Borrowed.
+const char *words_file(const struct words *words, const char *file);
 // 99,980
 void words_append_count(struct strbuf *text, uint64_t count);
 // src/parse.c:47:12; nothing when the file is not known.

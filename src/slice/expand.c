@@ -1,84 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each vertex of the dependence graph depends on.
+#include "slice/expand.h"
+
 #include <stdlib.h>
 
-#include "analysis/points_to.h"
 #include "common/alloc.h"
-#include "slice/graph.h"
-#include "solve/flow.h"
 #include "solve/view.h"
-
-// An instruction of an activation.
-struct spot {
-    uint32_t activation;
-    uint32_t position, copy;
-    struct insn_id id;
-    struct module_id module;
-    uint32_t index; // in the module
-    const struct code *code;
-    const struct insn *insn;
-};
-
-static const struct activation *activation_of(const struct slicer *slicer, uint32_t activation)
-{
-    return &slicer->activations.data[activation];
-}
-
-static struct spot spot_at(const struct slicer *slicer, uint32_t activation, uint32_t position)
-{
-    const struct activation *a = activation_of(slicer, activation);
-    struct spot spot = {.activation = activation,
-                        .position = position,
-                        .copy = activation_copy_at(a, position),
-                        .id = activation_insn(slicer, a, position)};
-
-    spot.insn = dependence_insn_at(slicer->dependence, spot.id, &spot.module, &spot.index);
-    spot.code = model_module(slicer->model, spot.module)->code;
-    return spot;
-}
-
-// ---- Calls
-
-static bool is_call(const struct insn *insn)
-{
-    return insn->opcode == INSN_CALL || insn->opcode == INSN_INVOKE || insn->opcode == INSN_CALLBR;
-}
-
-// The call site that the instruction is; false: none of the model's (intrinsics, assembly).
-static bool site_of(const struct slicer *slicer, const struct spot *spot, struct site_id *ret)
-{
-    if (!is_call(spot->insn) || code_call(spot->code, spot->insn)->site == CODE_NONE)
-        return false;
-    ret->value = model_module(slicer->model, spot->module)->first_site +
-                 code_call(spot->code, spot->insn)->site;
-    return true;
-}
-
-static bool enters_model(const struct slicer *slicer, struct site_id site)
-{
-    return model_callees(slicer->model, site).count || model_callbacks(slicer->model, site).count;
-}
-
-// Is anything but functions of the model called there, which looks at all that it is given?
-static bool enters_library(const struct slicer *slicer, struct site_id site)
-{
-    return model_site(slicer->model, site)->flags & (SITE_EXTERNAL | SITE_CALLS_BACK) ||
-           !model_callees(slicer->model, site).count;
-}
-
-// Calls each function of the model that the call may enter.
-typedef void callee_visit(struct slicer *slicer, uint32_t function, uint32_t class);
-
-static void for_callees(struct slicer *slicer, struct site_id site, callee_visit *visit,
-                        uint32_t class)
-{
-    struct function_list lists[] = {model_callees(slicer->model, site),
-                                    model_callbacks(slicer->model, site)};
-
-    for (uint32_t l = 0; l < 2; l++)
-        for (uint32_t i = 0; i < lists[l].count; i++)
-            visit(slicer, lists[l].data[i].value, class);
-}
 
 // ---- Values
 
@@ -238,207 +165,6 @@ static void expand_node(struct slicer *slicer, struct vertex vertex)
                      SLICE_BY_CONTROL);
 }
 
-// ---- Memory
-
-static uint32_t insn_vertex(struct slicer *slicer, uint32_t activation, uint32_t position)
-{
-    return vertex_at(slicer, activation, VERTEX_INSN, position);
-}
-
-// An instruction of whatever function, in a shared activation, at any time.
-static void need_anywhere(struct slicer *slicer, struct insn_id insn)
-{
-    struct node_id node = dependence_insn_node(slicer->dependence, insn);
-
-    if (!slicer_may_run(slicer, node.value))
-        return;
-    uint32_t shared = slicer_shared(slicer, model_node(slicer->model, node)->function.value);
-    uint32_t position = activation_position(slicer, activation_of(slicer, shared), insn);
-    vertex_needs_anywhere(slicer, insn_vertex(slicer, shared, position), SLICE_BY_MEMORY);
-}
-
-// A class that many use: whoever may write it, at any time. False: it is none.
-static bool need_anytime(struct slicer *slicer, uint32_t class)
-{
-    if (!bitset_test(&slicer->wide, class) || slicer->flags & SLICE_INTRA)
-        return false;
-    vertex_needs(slicer, vertex_of_number(slicer, VERTEX_ANYTIME, class), SLICE_BY_MEMORY);
-    return true;
-}
-
-static void expand_anytime(struct slicer *slicer, struct vertex vertex)
-{
-    for (uint32_t w = 0; w < slicer->writers.length; w++)
-        if (class_set_meets(slicer->dependence, slicer->writers.data[w].classes,
-                            (struct class_id){vertex.class}))
-            vertex_needs(slicer, vertex_of_number(slicer, VERTEX_WRITERS, w), SLICE_BY_MEMORY);
-}
-
-static void need_definitions(struct slicer *slicer, uint32_t activation, uint32_t class,
-                             struct definitions *definitions)
-{
-    struct {
-        const struct insn_vec *list;
-        enum vertex_kind kind;
-    } calls[] = {{&definitions->calls, VERTEX_AFTER_CALL},
-                 {&definitions->jumps, VERTEX_AFTER_JUMP}};
-
-    for (size_t i = 0; i < definitions->writers.length; i++) {
-        uint32_t position = activation_position(slicer, activation_of(slicer, activation),
-                                                definitions->writers.data[i]);
-        vertex_needs(slicer, insn_vertex(slicer, activation, position), SLICE_BY_MEMORY);
-    }
-    if ((definitions->calls.length || definitions->jumps.length || definitions->from_entry) &&
-        need_anytime(slicer, class))
-        return;
-    for (uint32_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < calls[k].list->length; i++) {
-            uint32_t position = activation_position(slicer, activation_of(slicer, activation),
-                                                    calls[k].list->data[i]);
-            uint32_t base = insn_vertex(slicer, activation, position);
-
-            vertex_needs(slicer, vertex_of(slicer, base, calls[k].kind, class), SLICE_BY_MEMORY);
-        }
-    if (definitions->from_entry) {
-        uint32_t entry = vertex_at(slicer, activation, VERTEX_ENTRY, 0);
-
-        vertex_needs(slicer, vertex_of(slicer, entry, VERTEX_AT_ENTRY, class), SLICE_BY_MEMORY);
-    }
-    if (definitions->asynchronous.count)
-        vertex_needs(slicer, vertex_of_list(slicer, definitions->asynchronous), SLICE_BY_MEMORY);
-}
-
-static bool contains(struct class_set set, uint32_t class)
-{
-    for (uint32_t i = 0; i < set.count; i++)
-        if (set.data[i].value == class)
-            return true;
-    return false;
-}
-
-static bool callee_writes(struct slicer *slicer, struct site_id site, uint32_t class)
-{
-    struct function_list lists[] = {model_callees(slicer->model, site),
-                                    model_callbacks(slicer->model, site)};
-
-    for (uint32_t l = 0; l < 2; l++)
-        for (uint32_t i = 0; i < lists[l].count; i++)
-            if (class_set_meets(slicer->dependence,
-                                dependence_mod(slicer->dependence, lists[l].data[i]),
-                                (struct class_id){class}))
-                return true;
-    return false;
-}
-
-// How control came behind the last instruction of a copy.
-enum came {
-    CAME_BY,     // it is in the middle
-    CAME_BACK,   // behind a call that came back, or was none
-    CAME_JUMPED, // a call ended in a jump
-};
-
-/*
- * Figure 6, on the graph of copies: who wrote the class before position `end`, in this copy. True:
- * perhaps nobody, and whoever did so before counts too. `sure`: certain writes end the search.
- */
-static bool need_in_copy(struct slicer *slicer, uint32_t activation, uint32_t copy, uint32_t end,
-                         enum came came, bool sure, uint32_t class)
-{
-    for (uint32_t position = end; position-- > activation_of(slicer, activation)->first[copy];) {
-        struct spot spot = spot_at(slicer, activation, position);
-        struct class_accesses accesses = dependence_accesses(slicer->dependence, spot.id);
-        struct site_id site;
-        bool last = position + 1 == end && came == CAME_JUMPED;
-
-        if (site_of(slicer, &spot, &site) && enters_model(slicer, site) &&
-            callee_writes(slicer, site, class) && !need_anytime(slicer, class))
-            vertex_needs(slicer,
-                         vertex_of(slicer, insn_vertex(slicer, activation, position),
-                                   last ? VERTEX_AFTER_JUMP : VERTEX_AFTER_CALL, class),
-                         SLICE_BY_MEMORY);
-        if (class_set_meets(slicer->dependence, accesses.writes, (struct class_id){class}))
-            vertex_needs(slicer, insn_vertex(slicer, activation, position), SLICE_BY_MEMORY);
-        if (sure && !last && contains(accesses.certain, class))
-            return false;
-    }
-    return true;
-}
-
-static void need_at_copy(struct slicer *slicer, uint32_t activation, uint32_t copy, uint32_t class)
-{
-    uint32_t base = vertex_at(slicer, activation, VERTEX_NODE, copy);
-
-    vertex_needs(slicer, vertex_of(slicer, base, VERTEX_AT_COPY, class), SLICE_BY_MEMORY);
-}
-
-static void need_asynchronous(struct slicer *slicer, uint32_t function, uint32_t class)
-{
-    struct insn_list list = dependence_asynchronous(
-        slicer->dependence, (struct function_id){function}, (struct class_id){class});
-
-    if (list.count)
-        vertex_needs(slicer, vertex_of_list(slicer, list), SLICE_BY_MEMORY);
-}
-
-static void expand_at_copy(struct slicer *slicer, struct vertex vertex)
-{
-    const struct activation *a = activation_of(slicer, vertex.activation);
-
-    if (bitset_test(&a->is_start, vertex.index) &&
-        !dependence_is_own(slicer->dependence, (struct function_id){a->function},
-                           (struct class_id){vertex.class}) &&
-        !need_anytime(slicer, vertex.class)) {
-        uint32_t entry = vertex_at(slicer, vertex.activation, VERTEX_ENTRY, 0);
-
-        vertex_needs(slicer, vertex_of(slicer, entry, VERTEX_AT_ENTRY, vertex.class),
-                     SLICE_BY_MEMORY);
-    }
-    a = activation_of(slicer, vertex.activation);
-    for (uint32_t b = a->before_start[vertex.index]; b < a->before_start[vertex.index + 1]; b++) {
-        uint32_t copy = a->before[b];
-        bool jumped = a->before_flags[b] & FLOW_LANDS;
-        bool back = a->before_flags[b] & (FLOW_PAST | FLOW_BEHIND);
-        bool further = false;
-
-        if (back)
-            further |= need_in_copy(slicer, vertex.activation, copy, a->first[copy + 1], CAME_BACK,
-                                    true, vertex.class);
-        a = activation_of(slicer, vertex.activation);
-        if (jumped)
-            further |= need_in_copy(slicer, vertex.activation, copy, a->first[copy + 1],
-                                    CAME_JUMPED, true, vertex.class);
-        if (further)
-            need_at_copy(slicer, vertex.activation, copy, vertex.class);
-        a = activation_of(slicer, vertex.activation);
-    }
-}
-
-// Memory before the instruction; or when what it calls is entered.
-static void expand_before(struct slicer *slicer, struct vertex vertex)
-{
-    struct spot spot = spot_at(slicer, vertex.activation, vertex.index);
-    struct class_id class = {vertex.class};
-    bool callee = vertex.kind == VERTEX_BEFORE_CALLEE;
-
-    if (!activation_of(slicer, vertex.activation)->view) {
-        struct reaching_limits limits = {.nodes = slicer->may};
-        struct definitions definitions = {0};
-
-        (callee ? dependence_reaching_callee : dependence_reaching)(
-            slicer->dependence, spot.id, class, slicer->may ? &limits : NULL, &definitions);
-        need_definitions(slicer, vertex.activation, vertex.class, &definitions);
-        definitions_deinit(&definitions);
-        return;
-    }
-    if (need_in_copy(slicer, vertex.activation, spot.copy, spot.position, CAME_BY, true,
-                     vertex.class))
-        need_at_copy(slicer, vertex.activation, spot.copy, vertex.class);
-    if (callee) // arguments in memory, other callbacks
-        need_in_copy(slicer, vertex.activation, spot.copy, spot.position + 1, CAME_BY, false,
-                     vertex.class);
-    need_asynchronous(slicer, activation_of(slicer, vertex.activation)->function, vertex.class);
-}
-
 // ---- Instructions
 
 // Which of the values it was depends on where control came from.
@@ -448,12 +174,15 @@ static void expand_phi(struct slicer *slicer, const struct spot *spot)
 
     for (uint32_t i = 0; i + 1 < spot->insn->operand_count; i += 2) {
         struct operand from = code_operand(spot->code, spot->insn, i + 1);
-        const struct activation *a = activation_of(slicer, spot->activation);
+        bool is_node = operand_kind(from) == OPERAND_NODE;
         uint32_t node = first_node + operand_index(from);
 
+        if (is_node && !slicer_may_run(slicer, node))
+            continue; // control never came from there
         need_operand(slicer, spot, code_operand(spot->code, spot->insn, i));
-        if (operand_kind(from) != OPERAND_NODE || (!a->view && !slicer_may_run(slicer, node)))
+        if (!is_node)
             continue;
+        const struct activation *a = activation_of(slicer, spot->activation);
         if (!a->view)
             need_decision(slicer, spot->activation,
                           node - slicer->model->functions[a->function].first_node);
@@ -522,6 +251,20 @@ static void expand_actual(struct slicer *slicer, struct vertex vertex)
 
 // ---- What calls leave behind
 
+// Calls each function of the model that the call may enter.
+typedef void callee_visit(struct slicer *slicer, uint32_t function, uint32_t class);
+
+static void for_callees(struct slicer *slicer, struct site_id site, callee_visit *visit,
+                        uint32_t class)
+{
+    struct function_list lists[] = {model_callees(slicer->model, site),
+                                    model_callbacks(slicer->model, site)};
+
+    for (uint32_t l = 0; l < 2; l++)
+        for (uint32_t i = 0; i < lists[l].count; i++)
+            visit(slicer, lists[l].data[i].value, class);
+}
+
 static void ask_result(struct slicer *slicer, uint32_t function, uint32_t class)
 {
     (void)class;
@@ -535,13 +278,6 @@ static void ask_back(struct slicer *slicer, uint32_t function, uint32_t class)
     if (dependence_may_stay(slicer->dependence, (struct function_id){function}))
         vertex_asks_callee(slicer, function, CONTEXT_BACK,
                            vertex_at(slicer, slicer_shared(slicer, function), VERTEX_BACK, 0));
-}
-
-static bool function_writes(struct slicer *slicer, uint32_t function, uint32_t class)
-{
-    return class_set_meets(slicer->dependence,
-                           dependence_mod(slicer->dependence, (struct function_id){function}),
-                           (struct class_id){class});
 }
 
 static void ask_memory(struct slicer *slicer, uint32_t function, uint32_t class)
@@ -595,19 +331,6 @@ static void for_returns(struct slicer *slicer, struct vertex vertex, bool value)
     }
 }
 
-static void expand_at_exit(struct slicer *slicer, struct vertex vertex)
-{
-    struct reaching_limits limits = {.nodes = slicer->may};
-    struct definitions definitions = {0};
-    struct function_id function = {activation_of(slicer, vertex.activation)->function};
-
-    (vertex.kind == VERTEX_AT_JUMP ? dependence_reaching_jump : dependence_reaching_exit)(
-        slicer->dependence, function, (struct class_id){vertex.class}, slicer->may ? &limits : NULL,
-        &definitions);
-    need_definitions(slicer, vertex.activation, vertex.class, &definitions);
-    definitions_deinit(&definitions);
-}
-
 // ---- What a function is given
 
 uint32_t slicer_actual(struct slicer *slicer, uint32_t activation, uint32_t position,
@@ -620,20 +343,6 @@ uint32_t slicer_actual(struct slicer *slicer, uint32_t activation, uint32_t posi
     if (formal->kind == VERTEX_ARGUMENT)
         return vertex_of(slicer, base, VERTEX_ACTUAL, formal->index);
     return vertex_of(slicer, base, VERTEX_BEFORE_CALLEE, formal->class);
-}
-
-// Memory before anything of the thread ran: what other roots may have left.
-static void need_earlier_roots(struct slicer *slicer, uint32_t function, uint32_t class)
-{
-    for (uint32_t r = 0; r < slicer->model->root_count; r++) {
-        uint32_t root = slicer->model->roots[r].function.value;
-
-        if (root == function || !function_writes(slicer, root, class))
-            continue;
-        uint32_t exit = vertex_at(slicer, slicer_shared(slicer, root), VERTEX_EXIT, 0);
-        vertex_needs_anywhere(slicer, vertex_of(slicer, exit, VERTEX_AT_EXIT, class),
-                              SLICE_BY_MEMORY);
-    }
 }
 
 static bool is_root(const struct model *model, uint32_t function)

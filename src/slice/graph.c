@@ -151,8 +151,10 @@ static void link_actual(struct slicer *slicer, uint32_t asking, uint32_t formal)
     bool is_new;
 
     vertex_map_put_new(&slicer->linked, (uint64_t)asking << 32 | actual, &is_new);
-    if (is_new)
-        add_edge(slicer, asking, actual, SLICE_BY_CALL, false);
+    if (!is_new)
+        return;
+    add_edge(slicer, asking, actual, SLICE_BY_CALL, false);
+    note_edge(slicer, formal, actual);
 }
 
 void vertex_asks_callee(struct slicer *slicer, uint32_t function, uint64_t bit, uint32_t exit)

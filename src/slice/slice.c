@@ -497,8 +497,13 @@ bool slice_why(const struct slice *slice, const struct bitset *insns, struct sli
             memory = class_of(vertex);
         if (trail->insns.data[v].value == MODEL_NONE)
             continue;
-        if (ret->length && slice_link_vec_last(ret)->insn.value == trail->insns.data[v].value)
+        if (ret->length && slice_link_vec_last(ret)->insn.value == trail->insns.data[v].value) {
+            // the vertex nearest to the criterion tells how it is tied to what comes before
+            slice_link_vec_last(ret)->reason = (enum slice_reason)vertex->reason;
+            slice_link_vec_last(ret)->memory = memory;
+            memory = SLICE_NO_CLASS;
             continue;
+        }
         // what the previous link is needed by, through whatever lies between
         slice_link_vec_push(ret, (struct slice_link){trail->insns.data[v], trail->frames.data[v],
                                                      (enum slice_reason)vertex->reason, memory});
