@@ -4,7 +4,7 @@ _inquest() {
     local commands="summary run report ask coverage slice dump tune doctor help"
     local common="--json --quiet --time --memory --verbose --help"
     local files="--debug-dir --sysroot --no-cache"
-    local inquiry="--solver --use --given --log --log-complete --log-is $files"
+    local inquiry="--solver --use --given --log --log-complete --log-is --narrow $files"
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case " $commands " in
         *" $word "*)

@@ -41,6 +41,7 @@ complete -c inquest -n $inquiry -l use -x -a 'stack coverage paths logs' -d 'use
 complete -c inquest -n $inquiry -l given -x -d 'take this for granted'
 complete -c inquest -n $inquiry -l log -r -d 'a log that the run has written'
 complete -c inquest -n $inquiry -l log-complete -d 'no line of the logs was lost'
+complete -c inquest -n $inquiry -l narrow -d 'follow pointers first'
 complete -c inquest -n $inquiry -l log-is -x -a 'stdout stderr syslog one-stream one-process any-text from=' -d 'what the logs are'
 complete -c inquest -n '__fish_seen_subcommand_from ask' -s w -l witness -d 'print the run'
 complete -c inquest -n '__fish_seen_subcommand_from coverage' -l lcov -r -d 'write .info'

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/points_to.h"
 #include "ask/case.h"
 #include "ask/query.h"
 #include "common/alloc.h"
+#include "common/budget.h"
 #include "common/error.h"
 #include "evidence/log.h"
 #include "program/model.h"
@@ -134,10 +136,34 @@ struct error *inquiry_make_case(struct inquiry *inquiry)
     return err ? err : take_given(inquiry);
 }
 
+// How long pointers are followed, at most; what is not known then stays as wide as it was.
+#define NARROW_SECONDS 120.0
+
+static struct error *narrow_calls(struct inquiry *inquiry)
+{
+    struct model *model = inquiry->input.model;
+    struct callee_table callees;
+    struct budget budget;
+    struct error *err = model_complete(model);
+    if (err)
+        return err;
+    for (uint32_t m = 0; m < model->module_count; m++)
+        if (!model->modules[m].code)
+            return error_create(ERROR_UNSUPPORTED, "--narrow needs a model with instructions");
+    budget_init(&budget, NARROW_SECONDS, 0);
+    struct points_to *points_to = points_to_create(model, &budget);
+    points_to_callees(points_to, &callees);
+    model_replace_callees(model, &callees);
+    points_to_destroy(points_to);
+    return NULL;
+}
+
 struct error *inquiry_open(struct inquiry *inquiry, const char *executable,
                            const char *const *paths, size_t count)
 {
     struct error *err = inquiry_read(inquiry, executable, paths, count);
+    if (!err && inquiry->narrow)
+        err = narrow_calls(inquiry);
     return err ? err : inquiry_make_case(inquiry);
 }
 

@@ -24,6 +24,7 @@ struct inquiry {
     const char *solver_name, *use, *log_is;
     struct option_values logs, given;
     bool log_complete;
+    bool narrow;    // calls through pointers, by where the pointers may point
     bool takes_csi; // may the solver be csi, which knows of coverage only?
 
     enum ask_solver solver;
@@ -49,6 +50,9 @@ struct inquiry {
         {"log-is",    0,                                                                           \
          "WORDS",     "stdout, stderr, syslog, one-stream; one-process, any-text, from=LINE",      \
          OPTION_TEXT, &(inquiry).log_is},                                                          \
+        {"narrow",    0,                                                                           \
+         NULL,        "follow pointers first: fewer functions that a call may enter",              \
+         OPTION_FLAG, &(inquiry).narrow},                                                          \
         INPUT_SPECS((inquiry).input)
 
 struct error *inquiry_open(struct inquiry *inquiry, const char *executable,

@@ -11,6 +11,7 @@ import subprocess
 from log import ENTER, NODE
 
 SOLVERS = ("utl", "fsa", "vpa", "csi")
+NARROW = ["--narrow"] if os.environ.get("TRUTH_NARROW") else []  # calls through pointers, by points-to
 COUNT = collections.Counter()  # answers, by solver
 
 
@@ -34,7 +35,7 @@ def knows(inquest, solver):
 
 
 def ask(shipped, core, solver):
-    done = subprocess.run([shipped.tools.inquest, "coverage", "--json", "--solver", solver, shipped.exe, core],
+    done = subprocess.run([shipped.tools.inquest, "coverage", "--json", "--solver", solver, *NARROW, shipped.exe, core],
                           capture_output=True, text=True)
     if done.returncode:
         return None, done.stderr.strip()
