@@ -63,10 +63,41 @@ struct builder {
     struct cells_map known;
     struct borrowed_map borrowed;
     struct triple_map triples;
-    struct cell_vec cells; // scratch
+    struct cell_vec cells;   // scratch
+    struct cell_vec escaped; // cells that the world's stands for, sorted
 };
 
 // ---- Sets
+
+static void find_escaped(struct builder *builder)
+{
+    const struct points_to *points_to = builder->dependence->points_to;
+
+    for (uint32_t c = 0; c < points_to_cell_count(points_to); c++)
+        if (points_to_object(points_to, points_to_cell(points_to, (struct cell_id){c})->object)
+                ->escapes)
+            cell_vec_push(&builder->escaped, (struct cell_id){c});
+}
+
+// A set with the world's cell has all that escapes, which is not listed. Into the scratch.
+static struct cell_set with_escaped(struct builder *builder, struct cell_set set)
+{
+    struct cell_vec *cells = &builder->cells;
+    uint32_t i = 0;
+
+    if (set.data[0].value != POINTS_TO_WORLD_CELL)
+        return set;
+    cell_vec_clear(cells);
+    for (size_t e = 0; e < builder->escaped.length; e++) {
+        struct cell_id cell = builder->escaped.data[e];
+        while (i < set.count && set.data[i].value < cell.value)
+            cell_vec_push(cells, set.data[i++]);
+        i += i < set.count && set.data[i].value == cell.value;
+        cell_vec_push(cells, cell);
+    }
+    cell_vec_append(cells, set.data + i, set.count - i);
+    return (struct cell_set){cells->data, (uint32_t)cells->length, false};
+}
 
 static uint32_t intern(struct builder *builder, struct cell_set set)
 {
@@ -77,13 +108,18 @@ static uint32_t intern(struct builder *builder, struct cell_set set)
     const uint32_t *found = borrowed_map_get(&builder->borrowed, set);
     if (found)
         return *found;
-    uint32_t *id = cells_map_put(&builder->known, set);
-    if (*id == 0) {
-        *id = (uint32_t)builder->classes->sets.length;
-        access_set_vec_push(&builder->classes->sets, (struct access_set){.cells = set});
+    struct cell_set all = with_escaped(builder, set);
+    const uint32_t *known = cells_map_get(&builder->known, all);
+    uint32_t id = known ? *known : (uint32_t)builder->classes->sets.length;
+    if (!known) {
+        if (all.data == builder->cells.data)
+            all.data =
+                arena_memdup(&builder->dependence->arena, all.data, all.count * sizeof(*all.data));
+        *cells_map_put(&builder->known, all) = id;
+        access_set_vec_push(&builder->classes->sets, (struct access_set){.cells = all});
     }
-    *borrowed_map_put(&builder->borrowed, set) = *id;
-    return *id;
+    *borrowed_map_put(&builder->borrowed, set) = id;
+    return id;
 }
 
 // Which cells a store or a read-modify-write to a local that stays covers: points-to calls these
@@ -330,6 +366,7 @@ void classes_build(struct dependence *dependence)
 
     dependence->classes.triple_of_insn =
         xcalloc(dependence->insn_start[model->module_count] + 1u, sizeof(uint32_t));
+    find_escaped(&builder);
     access_set_vec_resize(&builder.classes->sets, 2);
     access_triple_vec_resize(&builder.classes->triples, 1);
     for (uint32_t m = 0; m < model->module_count; m++)
@@ -345,6 +382,7 @@ void classes_build(struct dependence *dependence)
     borrowed_map_deinit(&builder.borrowed);
     triple_map_deinit(&builder.triples);
     cell_vec_deinit(&builder.cells);
+    cell_vec_deinit(&builder.escaped);
 }
 
 void classes_deinit(struct classes *classes)

@@ -94,6 +94,10 @@ static void destroy_graph(struct points_to *pt)
     id_vec_deinit(&pt->order);
     id_vec_deinit(&pt->call_arguments);
     constraint_vec_deinit(&pt->constraints);
+    for (size_t i = 0; i < pt->pending.length; i++) {
+        id_vec_deinit(&pt->pending.data[i].constraints);
+        sparse_set_deinit(&pt->pending.data[i].points);
+    }
     pending_vec_deinit(&pt->pending);
     id_vec_deinit(&pt->unites);
 }

@@ -14,8 +14,8 @@
  * of the wrapper allocates), a function, state of the library (analysis/effects.h), the world: all
  * that model-less code owns. A *cell* is a part of an object at a byte offset; objects that are
  * indexed are folded, so that a cell stands for all offsets that are equal modulo some stride, and
- * an object of which too much is known is one cell. Cells of one object do not overlap; where one of
- * several is at offset 0 with stride 1, it stands for the bytes that the others leave.
+ * an object of which too much is known is one cell. Cells of one object do not overlap; where one
+ * of several is at offset 0 with stride 1, it stands for the bytes that the others leave.
  *
  * Claims, for programs that stay within their objects: whatever address an instruction uses while
  * the program runs is in a cell of its operand's set, at an offset that the cell stands for. What a
@@ -48,11 +48,11 @@ enum object_kind {
     OBJECT_GLOBAL, // a variable: module, index in its globals (the definition that was linked)
     OBJECT_LOCAL,  // an alloca: module, index of the instruction
     OBJECT_HEAP,   // module, index of the call that allocates; context: site of the wrapper's call
-    OBJECT_BYVAL,    // an argument that is passed in memory: module, index in its arguments
-    OBJECT_FUNCTION, // index: function_id; of the library: module, index in its globals
-    OBJECT_VARIADIC, // the arguments beyond the fixed ones, of a function: index: function_id
-    OBJECT_ARGUMENT, // what main and other roots are given: argv and its like
-    OBJECT_STATE,    // index: enum effect_state
+    OBJECT_BYVAL,  // an argument that is passed in memory: module, index in its arguments
+    OBJECT_FUNCTION,  // index: function_id; of the library: module, index in its globals
+    OBJECT_VARIADIC,  // the arguments beyond the fixed ones, of a function: index: function_id
+    OBJECT_ARGUMENT,  // what main and other roots are given: argv and its like
+    OBJECT_STATE,     // index: enum effect_state
     OBJECT_CONSTANTS, // variables of one module that are never written and hold no pointers, all of
                       // them together: texts, tables of numbers
 };
@@ -73,7 +73,8 @@ struct object {
 struct cell {
     struct object_id object;
     uint64_t offset; // the first
-    uint64_t stride; // and every further stride bytes; 0: none
+    uint64_t stride; // and every further stride bytes, as far as they are its (an array in an array
+                     // has the common stride of both); 0: none
     uint64_t length; // bytes of one; 0: not known
 };
 

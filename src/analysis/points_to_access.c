@@ -16,8 +16,8 @@ static void points_of_value(const struct points_to *pt, struct value value, stru
     if (value_is_point(value))
         sparse_set_add(ret, point_find(pt, value_point(value)));
     else if (value.bits)
-        sparse_set_union(
-            ret, &pt->nodes.data[node_find((struct points_to *)pt, value.bits)].points);
+        sparse_set_union(ret,
+                         &pt->nodes.data[node_find((struct points_to *)pt, value.bits)].points);
 }
 
 // What the objects of these points hold.
@@ -26,7 +26,8 @@ static void points_held(const struct points_to *pt, const struct sparse_set *poi
 {
     struct points_to *mutable = (struct points_to *)pt;
 
-    SPARSE_SET_FOREACH (points, point) {
+    SPARSE_SET_FOREACH(points, point)
+    {
         const struct pt_object *o = object_at(pt, pt->points.data[point].object);
         for (size_t i = 0; i < o->points.length; i++) {
             uint32_t node = node_find(mutable, pt->points.data[o->points.data[i]].node);
@@ -99,15 +100,15 @@ static bool has_memory(const struct points_to *pt, uint32_t point, bool to_write
         return true;
     if (object->kind == OBJECT_CONSTANTS)
         return false;
-    const struct global *global =
-        &pt->model->modules[object->module].code->globals[object->index];
+    const struct global *global = &pt->model->modules[object->module].code->globals[object->index];
     return !(global->flags & GLOBAL_CONSTANT) || global->flags & GLOBAL_DECLARED;
 }
 
 static void add_points(const struct points_to *pt, const struct sparse_set *points, bool all,
                        uint64_t length, bool to_write, struct cell_id_vec *cells)
 {
-    SPARSE_SET_FOREACH (points, p) {
+    SPARSE_SET_FOREACH(points, p)
+    {
         uint32_t point = point_find(pt, p);
         if (!has_memory(pt, point, to_write))
             continue;
@@ -171,8 +172,8 @@ static bool may_count(const struct points_to *pt, const struct pt_call *call,
         const uint8_t *bytes = code->bytes + constant->first_byte;
         if (bytes[i] != '%')
             continue;
-        for (i++; i < constant->byte_count && strchr("0123456789 +-#'.*$hlqjzt", bytes[i]) &&
-                  bytes[i];)
+        for (i++;
+             i < constant->byte_count && strchr("0123456789 +-#'.*$hlqjzt", bytes[i]) && bytes[i];)
             i++;
         if (i < constant->byte_count && bytes[i] == 'n')
             return true;
@@ -199,8 +200,8 @@ static void gather_effect(struct gather *gather, uint32_t call, const struct eff
 {
     const struct points_to *pt = gather->pt;
     uint64_t length = call_extent(pt, call, effect->extent);
-    bool counts = effect->to.kind == EFFECT_VARIADIC_POINTEE ||
-                  effect->to.kind == EFFECT_LISTED_POINTEE;
+    bool counts =
+        effect->to.kind == EFFECT_VARIADIC_POINTEE || effect->to.kind == EFFECT_LISTED_POINTEE;
 
     switch ((enum effect_kind)effect->kind) {
     case EFFECT_READ:
@@ -267,6 +268,51 @@ static void gather_argument(struct gather *gather, uint32_t call, uint32_t index
                  to_write, false);
 }
 
+// What passing arguments in memory reads, and writes for the function that is entered.
+static void gather_passed(struct gather *gather, uint32_t call, uint32_t function)
+{
+    const struct points_to *pt = gather->pt;
+    const struct model_function *f = &pt->model->functions[function];
+    const struct code *code = pt->model->modules[f->module.value].code;
+    const struct code_function *body = &code->functions[f->index];
+    uint32_t count = pt->calls.data[call].argument_count;
+    struct sparse_set points = SPARSE_SET_INIT;
+
+    for (uint32_t i = 0; i < body->argument_count && i < count; i++) {
+        const struct argument *argument = &code->arguments[body->first_argument + i];
+        if (!(argument->flags & ARGUMENT_BYVAL))
+            continue;
+        uint64_t size = code_type(code, argument->pointee)->size;
+        sparse_set_clear(&points);
+        points_of_value(pt, pt->argument_values[f->module.value][body->first_argument + i],
+                        &points);
+        add_points(pt, &points, false, size, true, &gather->writes);
+        sparse_set_clear(&points);
+        points_of_value(pt, call_argument(pt, call, i), &points);
+        add_points(pt, &points, false, size, false, &gather->reads);
+    }
+    sparse_set_deinit(&points);
+    if (f->flags & FUNCTION_VARARGS && pt->functions[function].variadic)
+        cells_add_object(pt->results, pt->results->object_ids[pt->functions[function].variadic - 1],
+                         &gather->writes);
+}
+
+// Structs beyond the fixed arguments are passed in memory.
+static void gather_variadic(struct gather *gather, const struct code *code, uint32_t call)
+{
+    const struct points_to *pt = gather->pt;
+    const struct pt_call *c = &pt->calls.data[call];
+    struct sparse_set points = SPARSE_SET_INIT;
+
+    if (c->site == MODEL_NONE ||
+        !code->sites[c->site - pt->model->modules[c->module].first_site].signature.memory)
+        return;
+    for (uint32_t i = 0; i < c->argument_count; i++)
+        points_of_value(pt, call_argument(pt, call, i), &points);
+    add_points(pt, &points, true, LENGTH_ANY, false, &gather->reads);
+    sparse_set_deinit(&points);
+}
+
 static void gather_call(struct gather *gather, const struct code *code, const struct insn *insn,
                         uint32_t call)
 {
@@ -284,9 +330,12 @@ static void gather_call(struct gather *gather, const struct code *code, const st
         if (strncmp(name, "llvm.va_copy", 12) == 0)
             gather_argument(gather, call, 1, 24, false);
     } else {
-        SPARSE_SET_FOREACH (&pt->calls.data[call].done, object)
-            if (object_at(pt, object)->name)
-                gather_library(gather, call, object_at(pt, object)->name);
+        for (size_t i = 0; i < pt->calls.data[call].functions.length; i++)
+            gather_passed(gather, call, pt->calls.data[call].functions.data[i]);
+        gather_variadic(gather, code, call);
+        SPARSE_SET_FOREACH(&pt->calls.data[call].done, object)
+        if (object_at(pt, object)->name)
+            gather_library(gather, call, object_at(pt, object)->name);
         if (pt->calls.data[call].is_unclear)
             gather_world(gather);
     }
@@ -299,7 +348,8 @@ static void gather_memory(struct gather *gather, uint32_t module, struct operand
     const struct points_to *pt = gather->pt;
 
     points_of_value(pt, results_operand(pt, module, address), &points);
-    SPARSE_SET_FOREACH (&points, p) {
+    SPARSE_SET_FOREACH(&points, p)
+    {
         uint32_t point = point_find(pt, p);
         if (reads && has_memory(pt, point, false))
             cells_add_extent(pt, point, size, &gather->reads);
@@ -352,8 +402,8 @@ struct accesses points_to_accesses(const struct points_to *pt, struct module_id 
 
     if (!pt->is_complete)
         return (struct accesses){anything(), anything(), {NULL, 0, false}};
-    uint32_t *known = pt_map_put_new(&results->access_of_insn,
-                                     (uint64_t)module.value << 32 | insn, &is_new);
+    uint32_t *known =
+        pt_map_put_new(&results->access_of_insn, (uint64_t)module.value << 32 | insn, &is_new);
     if (!is_new)
         return results->accesses.data[*known];
     *known = (uint32_t)results->accesses.length;

@@ -84,8 +84,7 @@ static bool is_constant(const struct points_to *pt, const struct object *object)
         return true;
     if (object->kind != OBJECT_GLOBAL || object->module == MODEL_NONE)
         return false;
-    const struct global *global =
-        &pt->model->modules[object->module].code->globals[object->index];
+    const struct global *global = &pt->model->modules[object->module].code->globals[object->index];
     return (global->flags & GLOBAL_CONSTANT) && !(global->flags & GLOBAL_DECLARED);
 }
 
@@ -162,7 +161,7 @@ static void apply_copy(struct points_to *pt, const struct constraint *c, uint32_
 void constraint_apply(struct points_to *pt, const struct constraint *c, uint32_t point)
 {
     uint32_t object = pt->points.data[point].object;
- extern uint64_t pts_count[16]; pts_count[c->kind]++;
+
     switch (c->kind) {
     case CONSTRAINT_LOAD:
     case CONSTRAINT_STORE:
@@ -182,5 +181,3 @@ void constraint_apply(struct points_to *pt, const struct constraint *c, uint32_t
         break;
     }
 }
-
-uint64_t pts_count[16];

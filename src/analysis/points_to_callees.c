@@ -62,8 +62,8 @@ void singles_find(struct points_to *pt)
         else
             continue;
         function += pt->model->modules[object->module].first_function;
-        object->is_single = !all.is_cyclic[all.of_node[function]] &&
-                            aside.of_node[function] == DIGRAPH_NONE;
+        object->is_single =
+            !all.is_cyclic[all.of_node[function]] && aside.of_node[function] == DIGRAPH_NONE;
     }
     components_deinit(&all);
     components_deinit(&aside);
@@ -78,7 +78,7 @@ struct table {
     const struct points_to *pt;
     struct function_vec members;
     struct id_vec starts;
-    struct pt_memo known; // hash and length -> set
+    struct pt_memo known;                     // hash and length -> set
     struct function_vec *callees, *callbacks; // by site
     struct bitset unclear_callees, unclear_callbacks;
 };
@@ -112,8 +112,7 @@ static uint32_t add_set(struct table *table, const struct function_id *data, siz
             pt_memo_put_new(&table->known, (struct memo_key){hash, count, attempt}, &is_new);
         if (!is_new) {
             uint32_t start = table->starts.data[*set];
-            if (count == 0 ||
-                memcmp(table->members.data + start, data, count * sizeof(*data)) == 0)
+            if (count == 0 || memcmp(table->members.data + start, data, count * sizeof(*data)) == 0)
                 return *set;
             continue;
         }
@@ -172,7 +171,8 @@ static void collect_call(struct table *table, const struct pt_call *call)
         if (!call->is_callback)
             bitset_set(&table->unclear_callees, call->site);
     }
-    SPARSE_SET_FOREACH (&call->done, object) {
+    SPARSE_SET_FOREACH(&call->done, object)
+    {
         const char *name = object_at(pt, object)->name;
         if (name && !library_calls(table, call->site, name))
             bitset_set(&table->unclear_callbacks, call->site);
@@ -213,9 +213,8 @@ static void fill(struct table *table, struct callee_table *ret)
         struct site_id site = {s};
         uint32_t flags = model->sites[s].flags;
         bool plain = !(flags & SITE_INDIRECT) || flags & SITE_IFUNC;
-        ret->callees_of_site[s] =
-            narrowed(table, &table->callees[s], model_callees(model, site),
-                     plain || bitset_test(&table->unclear_callees, s));
+        ret->callees_of_site[s] = narrowed(table, &table->callees[s], model_callees(model, site),
+                                           plain || bitset_test(&table->unclear_callees, s));
         ret->callbacks_of_site[s] =
             narrowed(table, &table->callbacks[s], model_callbacks(model, site),
                      hooks || flags & SITE_IFUNC || bitset_test(&table->unclear_callbacks, s));

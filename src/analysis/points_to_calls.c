@@ -34,8 +34,8 @@ static void pass_variadic(struct points_to *pt, uint32_t call, uint32_t function
     const struct code *code = pt->model->modules[c->module].code;
     bool has_memory = false; // a struct may be among them: what it holds is passed
     if (c->site != MODEL_NONE)
-        has_memory = code->sites[c->site - pt->model->modules[c->module].first_site]
-                         .signature.memory > 0;
+        has_memory =
+            code->sites[c->site - pt->model->modules[c->module].first_site].signature.memory > 0;
     uint32_t node = point_write(pt, point_get(pt, variadic_object(pt, function), 0), 8);
     for (uint32_t i = from; i < count; i++) {
         struct value value = call_argument(pt, call, i);
@@ -56,8 +56,7 @@ static void pass_arguments(struct points_to *pt, uint32_t call, uint32_t functio
         struct value parameter = pt->argument_values[f->module.value][index];
         struct value value = call_argument(pt, call, i);
         if (code->arguments[index].flags & ARGUMENT_BYVAL)
-            value_copy(pt, parameter, value,
-                       code_type(code, code->arguments[index].pointee)->size);
+            value_copy(pt, parameter, value, code_type(code, code->arguments[index].pointee)->size);
         else
             value_flow(pt, value, parameter.bits);
     }
@@ -240,11 +239,12 @@ void call_build(struct points_to *pt, uint32_t module, uint32_t insn, struct val
     const struct insn *in = &m->code->insns[insn];
     const struct call *info = code_call(m->code, in);
     struct operand callee = code_callee(m->code, in);
-    struct pt_call call = {.module = module,
-                           .insn = insn,
-                           .caller = m->first_function + m->code->nodes[in->node].function,
-                           .site = info->site == CODE_NONE ? MODEL_NONE : m->first_site + info->site,
-                           .result = result.bits};
+    struct pt_call call = {
+        .module = module,
+        .insn = insn,
+        .caller = m->first_function + m->code->nodes[in->node].function,
+        .site = info->site == CODE_NONE ? MODEL_NONE : m->first_site + info->site,
+        .result = result.bits};
 
     add_arguments(pt, module, in, &call);
     uint32_t index = call_add(pt, call);
@@ -253,6 +253,7 @@ void call_build(struct points_to *pt, uint32_t module, uint32_t insn, struct val
         struct pt_function *f = &pt->functions[call.caller];
         struct pt_call *c = &pt->calls.data[index];
         c->is_returned = true;
+        c->is_traced = call_is_traced(pt, module, insn);
         id_vec_push(&f->returned, index);
         uint32_t plain = node_create(pt);
         c->plain = plain;
@@ -265,8 +266,7 @@ void call_build(struct points_to *pt, uint32_t module, uint32_t insn, struct val
     else if (info->flags & CALL_ASM)
         build_asm(pt, index);
     else if (info->site != CODE_NONE && m->code->sites[info->site].callee != CODE_NONE)
-        wire_direct(pt, index,
-                    pt->global_values[module][m->code->sites[info->site].callee]);
+        wire_direct(pt, index, pt->global_values[module][m->code->sites[info->site].callee]);
     else
         wire_direct(pt, index, value_of_operand(pt, module, callee));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Objects that one call allocates for many contexts of its wrapper are worth their number only where
- * they are told apart. Those that lie together in many large sets become one again.
+ * Objects that one call allocates for many contexts of its wrapper are worth their number only
+ * where they are told apart. Those that lie together in many large sets become one again.
  */
 #include <stdlib.h>
 
@@ -26,8 +26,12 @@ static bool find_crowded(struct points_to *pt, struct bitset *ret)
         sparse_set_union(&points, &node->points);
     }
     bitset_init(ret, pt->objects.length);
-    SPARSE_SET_FOREACH (&points, p)
-        bitset_set(ret, pt->points.data[point_find(pt, p)].object);
+    SPARSE_SET_FOREACH(&points, p)
+    {
+        uint32_t object = pt->points.data[point_find(pt, p)].object;
+        bitset_set(ret, object);
+        object_at(pt, object)->is_crowded |= count > MOST_LARGE_NODES;
+    }
     sparse_set_deinit(&points);
     return count > MOST_LARGE_NODES;
 }
@@ -54,8 +58,8 @@ static void find_clones(const struct points_to *pt, const struct bitset *crowded
     for (size_t o = bitset_next(crowded, 0); o < crowded->size; o = bitset_next(crowded, o + 1)) {
         const struct pt_object *object = object_at(pt, (uint32_t)o);
         if (object->info.kind == OBJECT_HEAP && !object->is_temporary && !object->forward)
-            clone_vec_push(ret, (struct clone){object->info.module, object->info.index,
-                                               (uint32_t)o});
+            clone_vec_push(ret,
+                           (struct clone){object->info.module, object->info.index, (uint32_t)o});
     }
     if (ret->length)
         qsort(ret->data, ret->length, sizeof(*ret->data), compare_clones);

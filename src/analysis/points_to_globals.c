@@ -246,9 +246,9 @@ static void initialise(struct points_to *pt, uint32_t m, uint32_t object, struct
         const struct type *type = code_type(code, constant->type);
         for (uint32_t i = 0; i < constant->operand_count; i++) {
             bool is_struct = type->kind == TYPE_STRUCT;
-            uint64_t at = is_struct ? code->type_members[type->first_member + i].offset
-                                    : i * code_type(code, code_type_member(code, constant->type, 0))
-                                              ->size;
+            uint64_t at =
+                is_struct ? code->type_members[type->first_member + i].offset
+                          : i * code_type(code, code_type_member(code, constant->type, 0))->size;
             initialise(pt, m, object, code->operands[constant->first_operand + i], offset + at);
         }
         return;
@@ -313,10 +313,8 @@ static void initialise_module(struct points_to *pt, uint32_t m)
 
 static void make_constants(struct points_to *pt)
 {
-    struct object info = {.kind = OBJECT_CONSTANTS,
-                          .module = MODEL_NONE,
-                          .index = MODEL_NONE,
-                          .context = MODEL_NONE};
+    struct object info = {
+        .kind = OBJECT_CONSTANTS, .module = MODEL_NONE, .index = MODEL_NONE, .context = MODEL_NONE};
 
     pt->constants_object = object_create(pt, info);
     layout_fold(&object_at(pt, pt->constants_object)->layout, &pt->arena, 0, UINT64_MAX, 1);
@@ -325,10 +323,8 @@ static void make_constants(struct points_to *pt)
 static void make_states(struct points_to *pt)
 {
     for (uint32_t s = 0; s < EFFECT_STATE_COUNT; s++) {
-        struct object info = {.kind = OBJECT_STATE,
-                              .module = MODEL_NONE,
-                              .index = s,
-                              .context = MODEL_NONE};
+        struct object info = {
+            .kind = OBJECT_STATE, .module = MODEL_NONE, .index = s, .context = MODEL_NONE};
         uint32_t object = object_create(pt, info);
         layout_fold(&object_at(pt, object)->layout, &pt->arena, 0, UINT64_MAX, 1);
         pt->state_objects[s] = object;

@@ -88,7 +88,9 @@ bool layout_relative(const struct layout *layout, uint64_t from, uint64_t at, ui
 // The element that holds the offset: where it begins and ends, in normalised offsets.
 void layout_element(const struct layout *layout, uint64_t offset, uint64_t *ret_lo,
                     uint64_t *ret_hi);
-// The innermost folded region: its stride, 0 where there is none.
+// The end of the array that holds `at` and does not hold `from`; `at` where there is none.
+uint64_t layout_end_of_array(const struct layout *layout, uint64_t from, uint64_t at);
+// The common stride of the arrays around the offset, 0 where there is none.
 uint64_t layout_stride(const struct layout *layout, uint64_t offset);
 
 // ---- Objects and points (points_to_objects.c)
@@ -117,14 +119,15 @@ struct pt_object {
     struct object info;
     const char *name; // of a library function
     struct layout layout;
-    struct id_vec points; // alive, by offset; without the one anywhere
-    uint32_t anywhere;    // point + 1, or 0
+    struct id_vec points;           // alive, by offset; without the one anywhere
+    uint32_t anywhere;              // point + 1, or 0
     uint32_t read_node, write_node; // of all points, or NODE_NONE
     uint32_t first_window;
-    uint32_t windows; // of a temporary object: how many were asked for
+    uint32_t windows;  // of a temporary object: how many were asked for
     bool is_temporary; // between the two sides of a copy
     bool is_pending;   // folds are put off
     bool will_be_one;  // among them that of all of it
+    bool is_crowded;   // was seen in many large sets
     uint8_t changes;   // of the layout
     uint32_t forward;  // + 1: the object that it has become part of; 0: none
 };
@@ -163,9 +166,9 @@ struct constraint {
 };
 VEC_DEFINE(constraint_vec, struct constraint);
 
-// Points that constraints first .. last (linked) have not seen.
+// Points that these constraints have not seen.
 struct pending {
-    uint32_t first, last; // + 1
+    struct id_vec constraints; // + 1
     struct sparse_set points;
 };
 VEC_DEFINE(pending_vec, struct pending);
@@ -174,7 +177,7 @@ struct node {
     uint32_t parent;
     uint32_t first_constraint, last_constraint; // + 1
     uint32_t constraint_count;
-    struct sparse_set points, fresh;            // fresh: not yet passed on
+    struct sparse_set points, fresh; // fresh: not yet passed on
     struct sparse_set successors;
 };
 VEC_DEFINE(node_vec, struct node);
@@ -189,14 +192,15 @@ struct pt_call {
     uint32_t plain;          // node: results that are not cloned (the result itself, mostly)
     uint32_t first_argument; // in call_arguments
     uint32_t argument_count;
-    bool is_callback; // made by the library during the call at `site`
-    bool is_returned; // by a wrapper: what it allocates is told apart by the wrapper's calls
-    bool is_unclear;  // may run model-less code that is not known
+    bool is_callback;        // made by the library during the call at `site`
+    bool is_returned;        // by a wrapper: what it allocates is told apart by the wrapper's calls
+    bool is_traced; // by a wrapper as well: where it returns an argument, that was traced further
+    bool is_unclear;         // may run model-less code that is not known
     struct sparse_set done;  // objects that were wired
     struct id_vec functions; // of the model, that are called
     struct id_vec wrappers;  // of those, the ones that are wrappers
     const struct effects *allocator; // of a returned call
-    uint32_t between; // what its objects are filled from: a temporary object, or 0
+    uint32_t between;                // what its objects are filled from: a temporary object, or 0
 };
 VEC_DEFINE(pt_call_vec, struct pt_call);
 
@@ -251,7 +255,7 @@ struct points_to {
     struct point_vec points;
     struct window_vec windows;
     struct fold_vec folds;
-    struct pt_memo wanted; // folds
+    struct pt_memo wanted;   // folds
     struct sparse_set stale; // points that are no more, in sets still
     struct id_vec written;   // points whose windows have to be served
     struct id_vec empty;     // those that are put off
@@ -279,8 +283,8 @@ struct points_to {
     bool **insn_known;
     struct pt_memo memo;
     struct plain_vec plains;
-    struct bitset *complex;        // by module: allocas that are used otherwise than directly
-    struct bitset *returned_insns; // by module: calls whose result a wrapper returns
+    struct bitset *complex;         // by module: allocas that are used otherwise than directly
+    struct bitset *returned_insns;  // by module: calls whose result a wrapper returns
     struct pt_map function_objects; // function_id -> object
     struct pt_names library_objects, variable_objects;
     uint32_t state_objects[EFFECT_STATE_COUNT];
@@ -391,6 +395,8 @@ bool clones_merge(struct points_to *pt);
 
 // points_to_wrappers.c
 void wrappers_find(struct points_to *pt);
+// Was it known what the call does when values were traced?
+bool call_is_traced(struct points_to *pt, uint32_t module, uint32_t insn);
 void wrappers_finish(struct points_to *pt); // once all instructions are built
 // A call in a wrapper allocates, or calls a wrapper; or a wrapper is called.
 void wrapper_allocates(struct points_to *pt, uint32_t call, const struct effects *effects);

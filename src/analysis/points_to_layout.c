@@ -279,9 +279,31 @@ static void offset_push(struct offset_list *list, uint64_t offset)
 }
 
 /*
- * A pointer that moves by whole elements stays in its array. Otherwise it stays in its element, or
- * it may be in another of the array, or before the first, or behind the last.
+ * From an element of an array. A pointer that moves by whole elements stays in its array, unless it
+ * moves by more than the array: then it was one to the struct that begins there, at element 0.
+ * Otherwise it may be in another element, or before the first, or behind the last. False: it is not
+ * outside; *at becomes where it is in the element around.
  */
+static bool shift_out(const struct layout *layout, const struct region *region, uint64_t base,
+                      int64_t delta, int64_t *at, struct offset_list *ret)
+{
+    int64_t stride = (int64_t)region->stride, within = *at % stride;
+    uint64_t length = region->hi - region->lo;
+    int64_t all = length > INT64_MAX ? INT64_MAX : (int64_t)length;
+
+    if (*at >= all) {
+        *at += (int64_t)region->lo;
+        return true;
+    }
+    if (*at >= stride || *at >= stride - all)
+        offset_push(ret, layout_normalise(
+                             layout, base + (uint64_t)(within < 0 ? within + stride : within)));
+    if ((delta % stride == 0 && delta >= -stride) || (*at >= 0 && length > INT64_MAX))
+        return false;
+    *at += (int64_t)region->lo + (*at >= 0 ? all - stride : 0);
+    return true;
+}
+
 void layout_shift(const struct layout *layout, uint64_t offset, int64_t delta,
                   struct offset_list *ret)
 {
@@ -291,25 +313,18 @@ void layout_shift(const struct layout *layout, uint64_t offset, int64_t delta,
     int64_t at = (int64_t)chain.rest + delta;
     for (uint32_t i = chain.count; i-- > 0;) {
         const struct region *region = chain.regions[i];
-        if (i > 0 || region->stride) {
-            int64_t stride = (int64_t)region->stride;
-            if (at >= 0 && at < stride) {
-                offset_push(ret, layout_normalise(layout, chain.bases[i] + (uint64_t)at));
-                return;
-            }
-            int64_t within = at % stride < 0 ? at % stride + stride : at % stride;
-            offset_push(ret, layout_normalise(layout, chain.bases[i] + (uint64_t)within));
-            if (i == 0 || (delta % stride == 0 && delta >= -stride))
-                return;
-            // outside: before the first element, or behind the last
-            if (at >= 0 && region->hi == UINT64_MAX)
-                return;
-            int64_t last = at >= 0 ? (int64_t)(region->hi - region->lo) - stride : 0;
-            at += (int64_t)region->lo + last;
-            continue;
+        int64_t stride = (int64_t)region->stride;
+        if (stride == 0 ? at >= 0 : at >= 0 && at < stride) {
+            offset_push(ret, layout_normalise(layout, chain.bases[i] + (uint64_t)at));
+            return;
         }
-        if (at >= 0)
-            offset_push(ret, layout_normalise(layout, (uint64_t)at));
+        if (i == 0 && stride) { // the object is the array
+            int64_t within = at % stride;
+            within = within < 0 ? within + stride : within;
+            offset_push(ret, layout_normalise(layout, (uint64_t)within));
+        }
+        if (i == 0 || !shift_out(layout, region, chain.bases[i], delta, &at, ret))
+            return;
     }
 }
 
@@ -330,12 +345,18 @@ void layout_walk(const struct layout *layout, uint64_t size, uint64_t offset, ui
     struct chain chain;
 
     chain_init(&chain, layout, offset);
+    offset = layout_normalise(layout, offset);
+    offset_push(ret, offset);
+    // Steps that are as large as an array lead from one struct around it to the next.
+    while (chain.count > 1 &&
+           stride >= chain.regions[chain.count - 1]->hi - chain.regions[chain.count - 1]->lo)
+        chain.count--;
     const struct region *region = chain.regions[chain.count - 1];
     uint64_t base = chain.bases[chain.count - 1];
-    offset_push(ret, layout_normalise(layout, offset));
     if (region->stride) {
         uint64_t step = gcd(region->stride, stride);
-        if (step == region->stride || enumerate(layout, base, chain.rest, step, region->stride, ret))
+        if (step == region->stride ||
+            enumerate(layout, base, offset - base, step, region->stride, ret))
             return;
         ret->fold_lo = base;
         ret->fold_hi = chain.count == 1 ? UINT64_MAX : add_to_end(base, region->hi - region->lo);
@@ -379,7 +400,8 @@ bool layout_relative(const struct layout *layout, uint64_t from, uint64_t at, ui
         apart %= (int64_t)stride;
         apart = apart < 0 ? apart + (int64_t)stride : apart;
         if (length > stride && length != LENGTH_ANY)
-            ret_folds[(*ret_fold_count)++] = (struct region){.lo = 0, .hi = length, .stride = stride};
+            ret_folds[(*ret_fold_count)++] =
+                (struct region){.lo = 0, .hi = length, .stride = stride};
         else if (length == LENGTH_ANY)
             ret_folds[(*ret_fold_count)++] =
                 (struct region){.lo = 0, .hi = UINT64_MAX, .stride = stride};
@@ -410,7 +432,26 @@ void layout_element(const struct layout *layout, uint64_t offset, uint64_t *ret_
 uint64_t layout_stride(const struct layout *layout, uint64_t offset)
 {
     struct chain chain;
+    uint64_t stride = 0;
 
     chain_init(&chain, layout, offset);
-    return chain.regions[chain.count - 1]->stride;
+    for (uint32_t i = 0; i < chain.count; i++)
+        stride = gcd(stride, chain.regions[i]->stride);
+    return stride;
+}
+
+uint64_t layout_end_of_array(const struct layout *layout, uint64_t from, uint64_t at)
+{
+    struct chain a, b;
+    uint32_t common = 0;
+
+    chain_init(&a, layout, from);
+    chain_init(&b, layout, at);
+    while (common + 1 < a.count && common + 1 < b.count &&
+           a.regions[common + 1] == b.regions[common + 1])
+        common++;
+    if (common + 1 >= b.count)
+        return at;
+    const struct region *array = b.regions[common + 1];
+    return add_to_end(b.bases[common + 1], array->hi - array->lo);
 }

@@ -34,10 +34,9 @@ uint64_t call_extent(const struct points_to *pt, uint32_t call, struct effect_ex
     case EFFECT_BYTES:
         return extent.length;
     case EFFECT_TIMES:
-        return product(argument_number(pt, call, extent.length),
-                       extent.other == EFFECT_NO_ARGUMENT
-                           ? 1
-                           : argument_number(pt, call, extent.other));
+        return product(
+            argument_number(pt, call, extent.length),
+            extent.other == EFFECT_NO_ARGUMENT ? 1 : argument_number(pt, call, extent.other));
     case EFFECT_SCALED:
         return product(argument_number(pt, call, extent.length), extent.other);
     case EFFECT_ANY_LENGTH:
@@ -160,13 +159,14 @@ static void effect_copy(struct points_to *pt, uint32_t call, const struct effect
 
 static void effect_returns(struct points_to *pt, uint32_t call, const struct effect *effect)
 {
-    struct value value = effect->from.kind == EFFECT_STATE
-                             ? place_address(pt, call, effect->from)
-                             : place_value(pt, call, effect->from);
+    struct value value = effect->from.kind == EFFECT_STATE ? place_address(pt, call, effect->from)
+                                                           : place_value(pt, call, effect->from);
 
     if (effect->moved)
         value = value_move(pt, value, CONSTRAINT_WALK, 1, 0);
-    value_flow(pt, value, pt->calls.data[call].plain);
+    bool is_traced = pt->calls.data[call].is_traced && !effect->moved &&
+                     effect->from.kind == EFFECT_ARGUMENT;
+    value_flow(pt, value, is_traced ? pt->calls.data[call].result : pt->calls.data[call].plain);
 }
 
 // The library calls what it was given: a call of its own, with what the effect lists.
@@ -185,7 +185,7 @@ static void effect_calls(struct points_to *pt, uint32_t call, const struct effec
             count = i + 1;
     }
     callback.is_callback = true;
-    callback.is_returned = false;
+    callback.is_returned = callback.is_traced = false;
     callback.result = effect->to.kind == EFFECT_NOTHING ? NODE_NONE : node_create(pt);
     callback.first_argument = (uint32_t)pt->call_arguments.length;
     callback.argument_count = EFFECT_MOST_ARGUMENTS;
@@ -233,8 +233,7 @@ static bool is_from_library(const struct points_to *pt, uint32_t call, const cha
 
     if (strncmp(name, "llvm.", 5) == 0 || !image || image->is_static || image_dynamic(image, name))
         return true;
-    return image->symbol_count > 0 &&
-           !model_string_map_get(&pt->resolver.images[i].symbols, name);
+    return image->symbol_count > 0 && !model_string_map_get(&pt->resolver.images[i].symbols, name);
 }
 
 static bool allocates_result(const struct effects *effects)

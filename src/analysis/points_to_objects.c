@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define MOST_POINTS 256u      // of an object whose type is known
-#define MOST_HEAP_POINTS 96u // of others
-#define MOST_CHANGES 5u      // of a layout, before the object becomes one cell
+#define MOST_POINTS      256u // of an object whose type is known
+#define MOST_HEAP_POINTS 96u  // of others
+#define MOST_CHANGES     5u   // of a layout, before the object becomes one cell
 
 struct pt_object *object_at(const struct points_to *pt, uint32_t object)
 {
@@ -17,8 +17,7 @@ uint32_t object_create(struct points_to *pt, struct object info)
 {
     uint32_t object = (uint32_t)pt->objects.length;
 
-    pt_object_vec_push(&pt->objects,
-                       (struct pt_object){.info = info, .first_window = MODEL_NONE});
+    pt_object_vec_push(&pt->objects, (struct pt_object){.info = info, .first_window = MODEL_NONE});
     return object;
 }
 
@@ -36,10 +35,9 @@ static uint32_t point_create(struct points_to *pt, uint32_t object, uint64_t off
     uint32_t point = (uint32_t)pt->points.length;
 
     assert(point < VALUE_POINT_BIT);
-    point_vec_push(&pt->points, (struct point){.object = object,
-                                               .forward = point,
-                                               .offset = offset,
-                                               .node = node});
+    point_vec_push(
+        &pt->points,
+        (struct point){.object = object, .forward = point, .offset = offset, .node = node});
     return point;
 }
 
@@ -461,8 +459,7 @@ static void settle_points(struct points_to *pt, uint32_t object)
         uint32_t point = object_at(pt, object)->points.data[i];
         if (pt->points.data[point].length && !object_at(pt, object)->info.escapes)
             unite_overlapping(pt, point);
-        if (pt->points.data[point].is_written &&
-            object_at(pt, object)->first_window != MODEL_NONE)
+        if (pt->points.data[point].is_written && object_at(pt, object)->first_window != MODEL_NONE)
             id_vec_push(&pt->written, point);
     }
 }
@@ -484,7 +481,7 @@ bool folds_apply(struct points_to *pt)
     for (size_t i = 0; i < folds.length; i++)
         if (object_at(pt, folds.data[i].object)->is_pending) {
             struct pt_object *o = object_at(pt, folds.data[i].object);
-            if (++o->changes > MOST_CHANGES)
+            if (++o->changes > MOST_CHANGES || o->is_crowded)
                 layout_fold(&o->layout, &pt->arena, 0, UINT64_MAX, 1);
             renew_points(pt, folds.data[i].object);
             settle_points(pt, folds.data[i].object);

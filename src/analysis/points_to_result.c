@@ -37,7 +37,10 @@ static void cells_of_object(struct points_to *pt, uint32_t object)
         layout_element(&o->layout, p->offset, &lo, &hi);
         uint64_t point_end = p->offset + p->length < hi ? p->offset + p->length : hi;
         end = point_end > end ? point_end : end;
-        if (p->length)
+        uint64_t array_end = layout_end_of_array(&o->layout, last->offset, p->offset);
+        if (last->offset != p->offset && array_end > end)
+            end = array_end; // bytes before an array run into it
+        if (p->length || last->offset != p->offset)
             last->length = end - last->offset;
         results->cell_of_point[o->points.data[i]] = (uint32_t)results->cells.length - 1;
     }
@@ -88,9 +91,8 @@ struct cell_set cells_finish(struct results *results, struct cell_id_vec *cells)
     for (size_t i = 0; i < cells->length; i++)
         if (kept == 0 || cells->data[kept - 1].value != cells->data[i].value)
             cells->data[kept++] = cells->data[i];
-    struct cell_set set = {
-        arena_memdup(&results->arena, cells->data, kept * sizeof(*cells->data)), (uint32_t)kept,
-        false};
+    struct cell_set set = {arena_memdup(&results->arena, cells->data, kept * sizeof(*cells->data)),
+                           (uint32_t)kept, false};
     return set;
 }
 
@@ -150,8 +152,8 @@ struct cell_set results_node(const struct points_to *pt, uint32_t node)
     if (!results->known_nodes[node]) {
         struct cell_id_vec *cells = &results->scratch;
         cell_id_vec_clear(cells);
-        SPARSE_SET_FOREACH (&pt->nodes.data[node].points, p)
-            cells_add_point(pt, point_find(pt, p), cells);
+        SPARSE_SET_FOREACH(&pt->nodes.data[node].points, p)
+        cells_add_point(pt, point_find(pt, p), cells);
         struct cell_set *set = arena_alloc_one(&results->arena, struct cell_set);
         *set = cells_finish(results, cells);
         results->known_nodes[node] = set;
@@ -199,7 +201,8 @@ struct cell_set points_to_value(const struct points_to *pt, struct module_id mod
 
 /*
  * Constant expressions may make nodes; they are all made while the program is built, and found
- * again by the memo. What is new now is an expression that no instruction uses: nothing flows there.
+ * again by the memo. What is new now is an expression that no instruction uses: nothing flows
+ * there.
  */
 struct value results_operand(const struct points_to *pt, uint32_t module, struct operand operand)
 {
@@ -222,8 +225,8 @@ void results_value_extent(const struct points_to *pt, struct value value, uint64
         return;
     }
     uint32_t node = node_find((struct points_to *)pt, value.bits);
-    SPARSE_SET_FOREACH (&pt->nodes.data[node].points, p)
-        cells_add_extent(pt, point_find(pt, p), length, cells);
+    SPARSE_SET_FOREACH(&pt->nodes.data[node].points, p)
+    cells_add_extent(pt, point_find(pt, p), length, cells);
 }
 
 struct cell_set points_to_extent(const struct points_to *pt, struct module_id module,
@@ -234,9 +237,8 @@ struct cell_set points_to_extent(const struct points_to *pt, struct module_id mo
     if (!pt->is_complete)
         return anything();
     struct value value = results_operand(pt, module.value, operand);
-    uint64_t of = value_is_point(value)
-                      ? value.bits
-                      : node_find((struct points_to *)pt, value.bits);
+    uint64_t of =
+        value_is_point(value) ? value.bits : node_find((struct points_to *)pt, value.bits);
     struct memo_key key = {UINT64_MAX - 3, of, length};
     bool is_new;
     uint32_t *known = pt_memo_put_new(&results->extents, key, &is_new);

@@ -89,6 +89,19 @@ static void append_constraints(struct points_to *pt, struct node *node, uint32_t
     node->constraint_count += count;
 }
 
+// The constraint, and those linked behind it where `all`, have not seen these points. Lists change
+// while constraints are applied, so it is noted now which.
+static void push_pending(struct points_to *pt, uint32_t first, bool all,
+                         const struct sparse_set *points)
+{
+    struct pending pending = {VEC_INIT, SPARSE_SET_INIT};
+
+    for (uint32_t c = first; c; c = all ? pt->constraints.data[c - 1].next : 0)
+        id_vec_push(&pending.constraints, c);
+    sparse_set_union(&pending.points, points);
+    pending_vec_push(&pt->pending, pending);
+}
+
 void node_add_constraint(struct points_to *pt, uint32_t node, struct constraint constraint)
 {
     struct node *n = &pt->nodes.data[node_find(pt, node)];
@@ -99,9 +112,7 @@ void node_add_constraint(struct points_to *pt, uint32_t node, struct constraint 
     append_constraints(pt, n, index, index, 1);
     if (sparse_set_is_empty(&n->points))
         return;
-    struct pending pending = {index, index, SPARSE_SET_INIT};
-    sparse_set_union(&pending.points, &n->points);
-    pending_vec_push(&pt->pending, pending);
+    push_pending(pt, index, false, &n->points);
 }
 
 // ---- Uniting
@@ -140,11 +151,8 @@ static void move_constraints(struct points_to *pt, uint32_t from, uint32_t to,
     if (!first)
         return;
     append_constraints(pt, x, first, last, count);
-    if (sparse_set_is_empty(unseen))
-        return;
-    struct pending pending = {first, last, SPARSE_SET_INIT};
-    sparse_set_union(&pending.points, unseen);
-    pending_vec_push(&pt->pending, pending);
+    if (!sparse_set_is_empty(unseen))
+        push_pending(pt, first, true, unseen);
 }
 
 static void unite_two(struct points_to *pt, uint32_t a, uint32_t b)
@@ -155,9 +163,8 @@ static void unite_two(struct points_to *pt, uint32_t a, uint32_t b)
     b = node_find(pt, b);
     if (a == b)
         return;
-    if (!is_world(pt, a) &&
-        (is_world(pt, b) ||
-         pt->nodes.data[a].constraint_count < pt->nodes.data[b].constraint_count)) {
+    if (!is_world(pt, a) && (is_world(pt, b) || pt->nodes.data[a].constraint_count <
+                                                    pt->nodes.data[b].constraint_count)) {
         uint32_t other = a;
         a = b;
         b = other;
@@ -168,7 +175,8 @@ static void unite_two(struct points_to *pt, uint32_t a, uint32_t b)
     y->successors = (struct sparse_set)SPARSE_SET_INIT;
     y->parent = a;
     pt->united++;
-    SPARSE_SET_FOREACH (&successors, s) {
+    SPARSE_SET_FOREACH(&successors, s)
+    {
         uint32_t to = node_find(pt, s);
         if (to != a && !sparse_set_is_empty(&unseen))
             pass_on(pt, &unseen, to);
@@ -254,12 +262,13 @@ static void tidy_successors(struct points_to *pt, uint32_t node)
     struct sparse_set *successors = &pt->nodes.data[node].successors;
     bool is_tidy = true;
 
-    SPARSE_SET_FOREACH (successors, s)
-        is_tidy = is_tidy && pt->nodes.data[s].parent == s && s != node;
+    SPARSE_SET_FOREACH(successors, s)
+    is_tidy = is_tidy && pt->nodes.data[s].parent == s && s != node;
     if (is_tidy)
         return;
     struct sparse_set fresh = SPARSE_SET_INIT;
-    SPARSE_SET_FOREACH (successors, s) {
+    SPARSE_SET_FOREACH(successors, s)
+    {
         uint32_t to = node_find(pt, s);
         if (to != node)
             sparse_set_add(&fresh, to);
@@ -281,14 +290,15 @@ static void search_from(struct points_to *pt, struct search *search, uint32_t ro
         visit->next = next + 1;
         if (!search->number[next])
             search_enter(search, next);
-        else if (bitset_test(&search->is_on_stack, next) && search->number[next] < search->low[node])
+        else if (bitset_test(&search->is_on_stack, next) &&
+                 search->number[next] < search->low[node])
             search->low[node] = search->number[next];
     }
 }
 
 /*
- * A shift within a cycle is a walk: the pointer may have moved any number of times. Cycles are those
- * of the copy edges and the shifts together.
+ * A shift within a cycle is a walk: the pointer may have moved any number of times. Cycles are
+ * those of the copy edges and the shifts together.
  */
 static void find_walks(struct points_to *pt);
 
@@ -325,8 +335,8 @@ static bool is_shift(const struct constraint *constraint)
 
 static void add_shift_edges(struct points_to *pt, struct digraph *graph, uint32_t node)
 {
-    SPARSE_SET_FOREACH (&pt->nodes.data[node].successors, s)
-        digraph_add(graph, node, node_find(pt, s));
+    SPARSE_SET_FOREACH(&pt->nodes.data[node].successors, s)
+    digraph_add(graph, node, node_find(pt, s));
     for (uint32_t c = pt->nodes.data[node].first_constraint; c;
          c = pt->constraints.data[c - 1].next)
         if (is_shift(&pt->constraints.data[c - 1]))
@@ -336,14 +346,12 @@ static void add_shift_edges(struct points_to *pt, struct digraph *graph, uint32_
 static void shift_becomes_walk(struct points_to *pt, uint32_t node, uint32_t c)
 {
     struct constraint *constraint = &pt->constraints.data[c - 1];
-    struct pending pending = {c, c, SPARSE_SET_INIT};
 
     constraint->kind = CONSTRAINT_WALK;
     constraint->is_pure = false; // the memo knows it as a shift
     if (constraint->offset < 0)
         constraint->offset = -constraint->offset;
-    sparse_set_union(&pending.points, &pt->nodes.data[node].points);
-    pending_vec_push(&pt->pending, pending);
+    push_pending(pt, c, false, &pt->nodes.data[node].points);
 }
 
 static void find_walks(struct points_to *pt)
@@ -380,44 +388,41 @@ static void apply_call(struct points_to *pt, const struct constraint *constraint
 
     sparse_set_difference(points, &pt->callable, &others);
     sparse_set_difference(points, &others, &called);
-    SPARSE_SET_FOREACH (&called, point)
-        constraint_apply(pt, constraint, point);
+    SPARSE_SET_FOREACH(&called, point)
+    constraint_apply(pt, constraint, point);
     sparse_set_deinit(&others);
     sparse_set_deinit(&called);
-}
-
-static void apply_all(struct points_to *pt, uint32_t first, uint32_t last,
-                      const struct sparse_set *points)
-{
-    for (uint32_t c = first; c; c = c == last ? 0 : pt->constraints.data[c - 1].next) {
-        struct constraint constraint = pt->constraints.data[c - 1];
-        if (pt->budget && budget_is_spent(pt->budget))
-            return;
-        if (constraint.kind == CONSTRAINT_CALL) {
-            apply_call(pt, &constraint, points);
-            continue;
-        }
-        SPARSE_SET_FOREACH (points, point)
-            constraint_apply(pt, &constraint, point_find(pt, point));
-    }
 }
 
 static void apply_pending(struct points_to *pt)
 {
     while (pt->pending.length) {
         struct pending pending = pending_vec_pop(&pt->pending);
-        apply_all(pt, pending.first, pending.last, &pending.points);
+        for (size_t i = 0; i < pending.constraints.length; i++) {
+            struct constraint constraint =
+                pt->constraints.data[pending.constraints.data[i] - 1];
+            if (pt->budget && budget_is_spent(pt->budget))
+                break;
+            if (constraint.kind == CONSTRAINT_CALL) {
+                apply_call(pt, &constraint, &pending.points);
+                continue;
+            }
+            SPARSE_SET_FOREACH (&pending.points, point)
+                constraint_apply(pt, &constraint, point_find(pt, point));
+        }
+        id_vec_deinit(&pending.constraints);
         sparse_set_deinit(&pending.points);
     }
 }
 
 /*
- * What the world holds is not passed on object by object: its own point stands for all that escapes.
- * So the points that get here are seen to and forgotten.
+ * What the world holds is not passed on object by object: its own point stands for all that
+ * escapes. So the points that get here are seen to and forgotten.
  */
 static void visit_world(struct points_to *pt, struct sparse_set *fresh)
 {
-    SPARSE_SET_FOREACH (fresh, p) {
+    SPARSE_SET_FOREACH(fresh, p)
+    {
         uint32_t object = pt->points.data[point_find(pt, p)].object;
         if (object_at(pt, object)->info.kind != OBJECT_FUNCTION)
             object_escape(pt, object);
@@ -432,9 +437,9 @@ static void visit_world(struct points_to *pt, struct sparse_set *fresh)
 }
 
 /*
- * A large set that is copied whole is mostly part of a cycle, or of one to come (Hardekopf and Lin's
- * lazy cycle detection, PLDI 2007, looks there). We do not look: uniting the two is sound, and what
- * is lost is little where so much is held together already.
+ * A large set that is copied whole is mostly part of a cycle, or of one to come (Hardekopf and
+ * Lin's lazy cycle detection, PLDI 2007, looks there). We do not look: uniting the two is sound,
+ * and what is lost is little where so much is held together already.
  */
 #define LARGE_SET 256u
 
@@ -460,7 +465,8 @@ static void visit_node(struct points_to *pt, uint32_t node)
         }
     }
     struct id_vec same = VEC_INIT;
-    SPARSE_SET_FOREACH (&pt->nodes.data[node].successors, s) {
+    SPARSE_SET_FOREACH(&pt->nodes.data[node].successors, s)
+    {
         uint32_t to = node_find(pt, s);
         if (to == node)
             continue;
@@ -472,35 +478,48 @@ static void visit_node(struct points_to *pt, uint32_t node)
         node_unite(pt, node, same.data[i]);
     id_vec_deinit(&same);
     node = node_find(pt, node);
-    if (pt->nodes.data[node].first_constraint) {
-        struct pending pending = {pt->nodes.data[node].first_constraint,
-                                  pt->nodes.data[node].last_constraint, fresh};
-        pending_vec_push(&pt->pending, pending);
-    } else {
-        sparse_set_deinit(&fresh);
-    }
+    if (pt->nodes.data[node].first_constraint)
+        push_pending(pt, pt->nodes.data[node].first_constraint, true, &fresh);
+    sparse_set_deinit(&fresh);
     apply_pending(pt);
 }
 
-// Points that are no more become what stands for them.
+// Points that are no more become what stands for them; *ret_added: those, as far as they are new.
+static void refresh_set(struct points_to *pt, struct sparse_set *set, struct sparse_set *ret_added)
+{
+    struct sparse_set kept = SPARSE_SET_INIT, added = SPARSE_SET_INIT;
+
+    SPARSE_SET_FOREACH(set, p)
+    {
+        uint32_t now = point_find(pt, p);
+        sparse_set_add(now == p ? &kept : &added, now);
+    }
+    sparse_set_difference(&added, &kept, ret_added);
+    sparse_set_union(&kept, &added);
+    sparse_set_deinit(&added);
+    sparse_set_deinit(set);
+    *set = kept;
+}
+
 static void refresh_sets(struct points_to *pt)
 {
+    struct sparse_set added = SPARSE_SET_INIT;
+
     for (uint32_t n = 1; n < pt->nodes.length; n++) {
         struct node *node = &pt->nodes.data[n];
-        if (node->parent != n || !sparse_set_intersects(&node->points, &pt->stale))
+        if (node->parent != n)
             continue;
-        struct sparse_set kept = SPARSE_SET_INIT, added = SPARSE_SET_INIT;
-        SPARSE_SET_FOREACH (&node->points, p) {
-            uint32_t now = point_find(pt, p);
-            sparse_set_add(now == p ? &kept : &added, now);
-        }
-        sparse_set_difference(&added, &kept, &pt->scratch);
-        sparse_set_union(&node->fresh, &pt->scratch);
-        sparse_set_union(&kept, &added);
-        sparse_set_deinit(&added);
-        sparse_set_deinit(&node->points);
-        node->points = kept;
+        if (sparse_set_intersects(&node->fresh, &pt->stale))
+            refresh_set(pt, &node->fresh, &added);
+        if (!sparse_set_intersects(&node->points, &pt->stale))
+            continue;
+        refresh_set(pt, &node->points, &added);
+        sparse_set_union(&node->fresh, &added);
     }
+    for (size_t i = 0; i < pt->pending.length; i++)
+        if (sparse_set_intersects(&pt->pending.data[i].points, &pt->stale))
+            refresh_set(pt, &pt->pending.data[i].points, &added);
+    sparse_set_deinit(&added);
     sparse_set_clear(&pt->stale);
 }
 
@@ -529,8 +548,7 @@ static bool wave(struct points_to *pt, bool *ret_changed)
     *ret_changed = false;
     for (size_t i = 0; i < pt->order.length; i++) {
         uint32_t node = pt->order.data[i];
-        if (pt->nodes.data[node].parent != node ||
-            sparse_set_is_empty(&pt->nodes.data[node].fresh))
+        if (pt->nodes.data[node].parent != node || sparse_set_is_empty(&pt->nodes.data[node].fresh))
             continue;
         if (pt->budget && budget_is_spent(pt->budget))
             return false;
@@ -558,10 +576,6 @@ bool solve(struct points_to *pt)
             unite_cycles(pt);
             waves = 0;
         }
-        { static int wv; if (getenv("PTS_BIG") && ++wv==getenv("PTS_BIG")[0]-'0') {dbg_biggest(pt);dbg_points(pt);}}
-        if (getenv("PTS_DEBUG")) { uint32_t best=0,bz=0; for (size_t i=1;i<pt->nodes.length;i++) if (pt->nodes.data[i].parent==i){uint32_t z=sparse_set_size(&pt->nodes.data[i].points); if(z>bz){bz=z;best=(uint32_t)i;}} uint32_t kinds[10]={0}, objs[10]={0}, anyc=0; uint32_t lastobj=0; struct sparse_set os=SPARSE_SET_INIT; if(best) SPARSE_SET_FOREACH(&pt->nodes.data[best].points,q){ struct point pp=pt->points.data[q]; kinds[object_at(pt,pp.object)->info.kind]++; anyc+=pp.offset==POINT_ANYWHERE; if(sparse_set_add(&os,pp.object)) objs[object_at(pt,pp.object)->info.kind]++;} (void)lastobj; fprintf(stderr,"biggest: any %u;",anyc); for(int k=0;k<10;k++) fprintf(stderr," %d:%u/%u",k,kinds[k],objs[k]); fprintf(stderr,"\n");
- uint64_t tot=0; uint32_t mx=0; for (size_t i=1;i<pt->nodes.length;i++) if (pt->nodes.data[i].parent==i){uint32_t z=sparse_set_size(&pt->nodes.data[i].points); tot+=z; if(z>mx)mx=z;} uint64_t ed=0; for (size_t i=1;i<pt->nodes.length;i++) ed+=sparse_set_size(&pt->nodes.data[i].successors);
-            fprintf(stderr,"wave nodes %zu united %u points %zu objects %zu windows %zu folds %zu total %lu max %u world %u edges %lu constraints %zu\n",pt->nodes.length,pt->united,pt->points.length,pt->objects.length,pt->windows.length,pt->folds.length,tot,mx,sparse_set_size(&pt->nodes.data[node_find(pt,pt->world)].points),ed,pt->constraints.length);}
         if (!wave(pt, &changed))
             return false;
         if (pt->folds.length && folds_apply(pt)) {

@@ -7,7 +7,7 @@
 #include "common/strbuf.h"
 
 static const char *const state_names[EFFECT_STATE_COUNT] = {
-    "errno", "heap",    "streams", "files",  "environment", "locale", "time",
+    "errno",  "heap",    "streams", "files",  "environment", "locale", "time",
     "random", "process", "threads", "tokens", "database",    "strings"};
 
 static void append_place(const struct code *code, struct place_id id, struct strbuf *text)
@@ -59,7 +59,8 @@ static void append_heap(const struct points_to *pt, const struct object *object,
     const struct insn *insn = &code->insns[object->index];
     uint32_t site = code_call(code, insn)->site;
     const char *callee =
-        site == CODE_NONE ? NULL : model->sites[model->modules[object->module].first_site + site].callee;
+        site == CODE_NONE ? NULL
+                          : model->sites[model->modules[object->module].first_site + site].callee;
 
     strbuf_printf(text, "%s at ", callee ? callee : "*");
     append_place(code, insn->place, text);
@@ -148,7 +149,7 @@ const char *points_to_cell_name(const struct points_to *pt, struct cell_id id, s
 
 // ---- All
 
-static const char *const kind_names[] = {"world",    "global",   "local",    "heap", "byval",
+static const char *const kind_names[] = {"world",    "global",   "local",    "heap",  "byval",
                                          "function", "variadic", "argument", "state", "constants"};
 
 static void write_set(struct cell_set set, struct strbuf *text)
@@ -173,8 +174,9 @@ static void write_object(const struct points_to *pt, uint32_t index, struct strb
     strbuf_append(text, "\"\n");
     for (uint32_t c = object->first_cell; c < object->first_cell + object->cell_count; c++) {
         const struct cell *cell = points_to_cell(pt, (struct cell_id){c});
-        strbuf_printf(text, "  cell %" PRIu32 " offset %" PRIu64 " stride %" PRIu64
-                            " length %" PRIu64 " holds",
+        strbuf_printf(text,
+                      "  cell %" PRIu32 " offset %" PRIu64 " stride %" PRIu64 " length %" PRIu64
+                      " holds",
                       c, cell->offset, cell->stride, cell->length);
         write_set(results_cell(pt, c), text);
     }

@@ -151,9 +151,9 @@ void value_store(struct points_to *pt, struct value address, struct value value,
     bool is_new;
     pt_memo_put_new(&pt->memo, key, &is_new);
     if (is_new)
-        node_add_constraint(pt, address.bits, (struct constraint){.kind = CONSTRAINT_STORE,
-                                                                  .target = source,
-                                                                  .size = size});
+        node_add_constraint(
+            pt, address.bits,
+            (struct constraint){.kind = CONSTRAINT_STORE, .target = source, .size = size});
 }
 
 uint32_t value_copy_from(struct points_to *pt, struct value from, uint64_t length)
@@ -162,17 +162,17 @@ uint32_t value_copy_from(struct points_to *pt, struct value from, uint64_t lengt
     uint32_t between = object_create(pt, info);
 
     object_at(pt, between)->is_temporary = true;
-    node_add_constraint(pt, value_node(pt, from), (struct constraint){.kind = CONSTRAINT_COPY_FROM,
-                                                                      .target = between,
-                                                                      .size = length});
+    node_add_constraint(
+        pt, value_node(pt, from),
+        (struct constraint){.kind = CONSTRAINT_COPY_FROM, .target = between, .size = length});
     return between;
 }
 
 void value_copy_to(struct points_to *pt, struct value to, uint32_t between, uint64_t length)
 {
-    node_add_constraint(pt, value_node(pt, to), (struct constraint){.kind = CONSTRAINT_COPY_TO,
-                                                                    .target = between,
-                                                                    .size = length});
+    node_add_constraint(
+        pt, value_node(pt, to),
+        (struct constraint){.kind = CONSTRAINT_COPY_TO, .target = between, .size = length});
 }
 
 void value_copy(struct points_to *pt, struct value to, struct value from, uint64_t length)

@@ -20,7 +20,7 @@ VEC_DEFINE(operand_vec, struct operand);
 
 struct trace {
     struct points_to *pt;
-    uint32_t module, function; // in the module
+    uint32_t module, function;    // in the module
     const struct bitset *complex; // allocas that are used otherwise
     struct id_vec seen;
     struct id_vec calls;
@@ -52,6 +52,11 @@ static const struct effects *call_effects(struct points_to *pt, uint32_t module,
     return effects_find(code_string(code, code->globals[callee].name));
 }
 
+bool call_is_traced(struct points_to *pt, uint32_t module, uint32_t insn)
+{
+    return call_effects(pt, module, &pt->model->modules[module].code->insns[insn]) != NULL;
+}
+
 static void trace_operand(struct trace *trace, struct operand operand);
 
 static void trace_call(struct trace *trace, uint32_t index, const struct insn *insn)
@@ -77,9 +82,8 @@ static void trace_variable(struct trace *trace, uint32_t variable)
     const struct code_node *last = &code->nodes[function->first_node + function->node_count - 1];
 
     for (uint32_t i = first->first_insn; i < last->first_insn + last->insn_count; i++)
-        if (code->insns[i].opcode == INSN_STORE &&
-            code_operand(code, &code->insns[i], 1).bits ==
-                operand_make(OPERAND_INSN, variable).bits)
+        if (code->insns[i].opcode == INSN_STORE && code_operand(code, &code->insns[i], 1).bits ==
+                                                       operand_make(OPERAND_INSN, variable).bits)
             trace_operand(trace, code_operand(code, &code->insns[i], 0));
 }
 
@@ -156,14 +160,14 @@ static void find_complex(const struct code *code, struct bitset *complex)
     bitset_init(complex, code->insns_count + (size_t)1);
     for (uint32_t i = 0; i < code->insns_count; i++) {
         const struct insn *insn = &code->insns[i];
-        bool marks = insn->opcode == INSN_CALL && code_call(code, insn)->flags & CALL_INTRINSIC &&
-                     strncmp(code_string(code, code->globals[operand_index(code_callee(code, insn))]
-                                                   .name),
-                             "llvm.lifetime", 13) == 0;
+        bool marks =
+            insn->opcode == INSN_CALL && code_call(code, insn)->flags & CALL_INTRINSIC &&
+            strncmp(code_string(code, code->globals[operand_index(code_callee(code, insn))].name),
+                    "llvm.lifetime", 13) == 0;
         for (uint32_t o = 0; !marks && o < insn->operand_count; o++) {
             struct operand operand = code_operand(code, insn, o);
-            bool plain = (insn->opcode == INSN_LOAD && o == 0) ||
-                         (insn->opcode == INSN_STORE && o == 1);
+            bool plain =
+                (insn->opcode == INSN_LOAD && o == 0) || (insn->opcode == INSN_STORE && o == 1);
             if (operand_kind(operand) == OPERAND_INSN && !plain)
                 bitset_set(complex, operand_index(operand));
         }
@@ -278,10 +282,11 @@ static uint32_t passed_argument(struct points_to *pt, const struct pt_call *call
 {
     const struct code *code = pt->model->modules[call->module].code;
     const struct insn *insn = &code->insns[call->insn];
-    struct trace trace = {.pt = pt,
-                          .module = call->module,
-                          .function = call->caller - pt->model->modules[call->module].first_function,
-                          .complex = &pt->complex[call->module]};
+    struct trace trace = {
+        .pt = pt,
+        .module = call->module,
+        .function = call->caller - pt->model->modules[call->module].first_function,
+        .complex = &pt->complex[call->module]};
     uint32_t argument = MODEL_NONE;
 
     if (call->is_callback || index >= code_call(code, insn)->argument_count)
@@ -317,9 +322,8 @@ static uint64_t heap_size(struct points_to *pt, const struct pt_call *call,
         const char *name;
         uint8_t size, times;
     } known[] = {{"malloc", 0, 0xff}, {"calloc", 0, 1}, {"realloc", 1, 0xff}};
-    const char *name = call->site == MODEL_NONE || call->is_callback
-                           ? NULL
-                           : pt->model->sites[call->site].callee;
+    const char *name =
+        call->site == MODEL_NONE || call->is_callback ? NULL : pt->model->sites[call->site].callee;
     uint64_t size, times = 1;
 
     for (size_t i = 0; name && i < sizeof(known) / sizeof(*known); i++)
@@ -444,11 +448,7 @@ void wrapper_allocates(struct points_to *pt, uint32_t call, const struct effects
     pt->calls.data[call].allocator = effects;
     for (uint32_t i = 0; i < effects->count; i++) {
         const struct effect *effect = &effects->list[i];
-        if (effect->kind == EFFECT_RETURNS && effect->from.kind == EFFECT_ARGUMENT &&
-            !effect->moved)
-            value_flow(pt, call_argument(pt, call, effect->from.index),
-                       pt->calls.data[call].result);
-        else if ((effect->kind != EFFECT_ALLOCATES || effect->to.kind != EFFECT_RESULT) &&
+        if ((effect->kind != EFFECT_ALLOCATES || effect->to.kind != EFFECT_RESULT) &&
                  (effect->kind != EFFECT_COPY || effect->to.kind != EFFECT_RESULT_POINTEE ||
                   effect->from.kind != EFFECT_POINTEE))
             effect_apply(pt, call, effect);

@@ -210,6 +210,46 @@ static void expand_callbacks(struct slicer *slicer, struct vertex vertex, struct
                          SLICE_BY_MEMORY);
 }
 
+/*
+ * Of what a function of the model is given, formals ask for what is a value. Structs that are
+ * copied for it and arguments beyond the fixed ones are memory, which the call writes.
+ */
+static void need_passed(struct slicer *slicer, const struct spot *spot, struct site_id site)
+{
+    struct function_list callees = model_callees(slicer->model, site);
+    uint32_t count = code_call(spot->code, spot->insn)->argument_count;
+
+    for (uint32_t c = 0; c < callees.count; c++) {
+        const struct model_function *f = model_function(slicer->model, callees.data[c]);
+        const struct code *code = model_module(slicer->model, f->module)->code;
+        const struct code_function *body = &code->functions[f->index];
+
+        for (uint32_t i = 0; i < count; i++)
+            if (i < body->argument_count
+                    ? code->arguments[body->first_argument + i].flags & ARGUMENT_BYVAL
+                    : f->flags & FUNCTION_VARARGS)
+                need_operand(slicer, spot, code_operand(spot->code, spot->insn, i));
+    }
+}
+
+// Where a call returns twice, its result is what a jump was given.
+static void need_jumps(struct slicer *slicer)
+{
+    const struct model *model = slicer->model;
+
+    for (uint32_t s = 0; s < model->site_count; s++) {
+        if (!(model->sites[s].flags & (SITE_LONGJMP | SITE_MAY_LONGJMP)))
+            continue;
+        struct function_id function = model_site_function(model, (struct site_id){s});
+        struct module_id module = model_function(model, function)->module;
+        uint32_t insn = model_module(model, module)
+                            ->code->sites[s - model_module(model, module)->first_site]
+                            .insn;
+
+        need_anywhere(slicer, dependence_insn(slicer->dependence, module, insn));
+    }
+}
+
 static void expand_insn(struct slicer *slicer, struct vertex vertex)
 {
     struct spot spot = spot_at(slicer, vertex.activation, vertex.index);
@@ -221,14 +261,18 @@ static void expand_insn(struct slicer *slicer, struct vertex vertex)
     if (spot.insn->opcode == INSN_PHI)
         expand_phi(slicer, &spot);
     else if (site_of(slicer, &spot, &site) && !enters_library(slicer, site) &&
-             !(slicer->flags & SLICE_INTRA))
+             !(slicer->flags & SLICE_INTRA)) {
         need_operand(slicer, &spot, code_callee(spot.code, spot.insn));
-    else
+        need_passed(slicer, &spot, site);
+    } else
         for (uint32_t i = 0; i < spot.insn->operand_count; i++)
             need_operand(slicer, &spot, code_operand(spot.code, spot.insn, i));
     for (uint32_t i = 0; i < reads.count; i++)
         vertex_needs(slicer, vertex_of(slicer, slicer->now, VERTEX_BEFORE, reads.data[i].value),
                      SLICE_BY_MEMORY);
+    if (site_of(slicer, &spot, &site) && !(slicer->flags & SLICE_INTRA) &&
+        model_site(slicer->model, site)->flags & SITE_RETURNS_TWICE)
+        need_jumps(slicer);
     if (site_of(slicer, &spot, &site) && model_callbacks(slicer->model, site).count &&
         !(slicer->flags & SLICE_INTRA))
         expand_callbacks(slicer, vertex, site, reads);

@@ -174,26 +174,46 @@ void vertex_asks_callee(struct slicer *slicer, uint32_t function, uint64_t bit, 
     note_edge(slicer, asking, exit);
 }
 
+static void ask_actual(struct slicer *slicer, uint32_t caller, uint32_t position, uint32_t formal)
+{
+    struct vertex needed = slicer->vertices.data[formal];
+    uint32_t actual = slicer_actual(slicer, caller, position, &needed);
+
+    vertex_ask(slicer, actual, CONTEXT_ANY, formal, SLICE_BY_CALL);
+    note_edge(slicer, formal, actual);
+}
+
+// Calls that frames have made: backwards they are found by who asks for what a call left behind.
+static void ask_frames(struct slicer *slicer, struct node_id node, uint32_t formal)
+{
+    uint32_t function = model_node(slicer->model, node)->function.value;
+
+    for (uint32_t f = 0; f < slicer->frame_count; f++) {
+        uint32_t count = slicer->activations.data[f].copy_count;
+
+        if (slicer->activations.data[f].function != function)
+            continue;
+        for (uint32_t copy = 0; copy < count; copy++)
+            if (activation_node(slicer, &slicer->activations.data[f], copy) == node.value)
+                ask_actual(slicer, f, slicer->activations.data[f].first[copy + 1] - 1, formal);
+    }
+}
+
 // Whoever called: all calls of the function that may have been made.
 static void ask_all_callers(struct slicer *slicer, uint32_t formal)
 {
-    struct vertex needed = slicer->vertices.data[formal];
-    uint32_t function = slicer->activations.data[needed.activation].function;
+    uint32_t function = slicer->activations.data[slicer->vertices.data[formal].activation].function;
 
     for (uint32_t c = slicer->caller_start[function]; c < slicer->caller_start[function + 1]; c++) {
-        struct site_id site = {slicer->callers[c]};
-        struct node_id node = model_site(slicer->model, site)->node;
+        struct node_id node = model_site(slicer->model, (struct site_id){slicer->callers[c]})->node;
 
         if (!slicer_may_run(slicer, node.value))
             continue;
         uint32_t caller = slicer_shared(slicer, model_node(slicer->model, node)->function.value);
-        const struct code_node *code = model_code_node(slicer->model, node);
-        uint32_t position =
-            slicer->activations.data[caller].first[model_node_index(slicer->model, node)] +
-            code->insn_count - 1;
-        uint32_t actual = slicer_actual(slicer, caller, position, &needed);
-        vertex_ask(slicer, actual, CONTEXT_ANY, formal, SLICE_BY_CALL);
-        note_edge(slicer, formal, actual);
+        uint32_t copy = model_node_index(slicer->model, node);
+        ask_actual(slicer, caller, slicer->activations.data[caller].first[copy + 1] - 1, formal);
+        if (slicer->flags & SLICE_FORWARD)
+            ask_frames(slicer, node, formal);
     }
 }
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 
 import crash
+import dep_points_to
 from binary import Binary
 from build import HERE, BuildError, Shipped, Tools, digest, run
 
@@ -58,6 +59,8 @@ class DepTools(Tools):
 class Traced(Shipped):
     """A program that ships, and its tracing twin in the place of the logging one."""
 
+    _points_to = None
+
     def _log(self):
         tools, objects = self.tools, []
         for k, (ident, bitcode) in enumerate(Binary(self.exe).models()):
@@ -81,6 +84,11 @@ class Traced(Shipped):
         names = [n for n in os.listdir(self.folder) if n.startswith("model") and n.endswith(".dep")]
         names.sort(key=lambda n: int(n[5:n.index(".")]))
         return [(int(n.split(".")[1], 16), os.path.join(self.folder, n)) for n in names]
+
+    def points_to(self):
+        if self._points_to is None:
+            self._points_to = dep_points_to.read(self.tools, self.exe)
+        return self._points_to
 
     def _ship(self):
         for _, path in self.tables():
@@ -110,23 +118,24 @@ class Slice:
 
     def identity(self, access):
         """An object as the program's text has it: ("global", module, name), ("local", module, alloca),
-        ("heap", module, call)."""
+        ("heap", module, call, calls around it)."""
         if access["kind"] == "global":
             return ("global", self.idents[access["module"]], access["name"])
         module, _, _, insn = access["insn"]
-        return (access["kind"], self.idents[module], insn)
+        identity = (access["kind"], self.idents[module], insn)
+        if access["kind"] == "heap":
+            identity += (tuple((self.idents[o[0]], o[3]) for o in access["outer"]),)
+        return identity
 
     def touched(self, writes):
         """{(module id, instruction): {identity: [(offset, length)]}} of all reads, or writes. Left out:
-        what belongs to nobody that is known (the library, argv), what was freed, and the
-        instruction that failed."""
+        what belongs to nobody that is known (the library, argv, where an injected fault went), and what
+        was freed."""
         out = {}
         for access in self.accesses:
             at = self._name(access["at"])
-            if access["writes"] != writes or access["kind"] == "other" or access["stale"] or \
-                    at == self.stack[0][1]:
-                continue
-            out.setdefault((at[0], at[3]), {})[self.identity(access)] = access["spans"]
+            if access["writes"] == writes and access["kind"] != "other" and not access["stale"]:
+                out.setdefault((at[0], at[3]), {})[self.identity(access)] = access["spans"]
         return out
 
 
@@ -150,7 +159,7 @@ def run_tracer(traced, arguments, text, variables, folder):
     return -done.returncode if done.returncode < 0 else 0, path
 
 
-def dynamic_slice(traced, path):
+def dynamic_slice(traced, path, has_failed=True):
     tables = traced.tables()
     done = subprocess.run([traced.tools.slicer, path, *[p for _, p in tables]], capture_output=True,
                           text=True)
@@ -162,7 +171,7 @@ def dynamic_slice(traced, path):
     if done.returncode != 0:
         raise BuildError(f"dep_slice: {done.returncode}: {done.stderr[-500:]}")
     found = Slice(done.stdout, [ident for ident, _ in tables])
-    if found.vague or not found.stack:
+    if has_failed and (found.vague or not found.stack):
         raise crash.Unusable("the trace does not tell what failed")
     return found
 
@@ -183,6 +192,8 @@ class StaticSlice:
 
     def __init__(self, text):
         item = json.loads(text)
+        self.complete = item["complete"]
+        self.stack, self.static = [(item[k + "_nodes"], item[k + "_lines"]) for k in ("stack", "static")]
         self.lines = {(os.path.realpath(l["file"]), l["line"]) for l in item["lines"]}
         self.nodes, self.insns = set(), set()
         for n in item["nodes"]:
@@ -194,11 +205,17 @@ class StaticSlice:
 def static_slice(tools, exe, core, options=()):
     done = subprocess.run([tools.inquest, "slice", exe, core, "--json", *options],
                           capture_output=True, text=True, timeout=crash.LIMIT)
-    if done.returncode != 0:
+    if done.returncode not in (0, 3):
         if "which was guessed" in done.stderr:  # the stack is lost: it says so, and slices nothing
             raise crash.Unusable("no frame is certain")
         raise crash.Trouble(f"inquest slice: exit status {done.returncode}: {done.stderr[-500:]}")
-    return StaticSlice(done.stdout)
+    found = StaticSlice(done.stdout)
+    if found.complete != (done.returncode == 0):
+        raise crash.Trouble(f"inquest slice: exit status {done.returncode}, and 'complete' is "
+                            f"{found.complete}")
+    if not found.complete and "--time" not in options:
+        raise crash.Trouble("inquest slice: not complete, without a budget")
+    return found
 
 
 def slice_problems(found, static):
@@ -214,45 +231,65 @@ def slice_problems(found, static):
     return problems
 
 
-def points_to_problems(found, sets):
-    """sets: {(module id, instruction): {identity: [(offset, stride)]}}, what each instruction may touch
-    by points-to; None for anything, an empty list for all of an object. Real accesses outside."""
+SMALL_BUDGETS = ("1ms", "30ms", "150ms")
+
+
+def wider_problems(tools, exe, core, restricted):
+    """The slice of any run has that of the stack, which has the one of this run."""
+    stack = static_slice(tools, exe, core, ["--stack", "--quick"])
+    static = static_slice(tools, exe, core, ["--static", "--quick"])
     problems = []
-    for writes in (True, False):
-        for (module, insn), objects in sorted(found.touched(writes).items()):
-            allowed = sets.get((module, insn), {})
-            if allowed is None:
-                continue
-            for identity, spans in objects.items():
-                cells = allowed.get(identity)
-                word = "wrote" if writes else "read"
-                at = f"module {module:016x} insn {insn} {word} {' '.join(map(str, identity))}"
-                if cells is None:
-                    problems.append(("object", at))
-                    continue
-                problems += [("offset", f"{at} +{o}") for o, _ in spans
-                             if cells and not any(in_cell(o, c) for c in cells)]
+    for name, inner, outer in (("--stack", restricted, stack), ("--static", stack, static)):
+        for field in ("lines", "nodes", "insns"):
+            beyond = getattr(inner, field) - getattr(outer, field)
+            if beyond:
+                problems.append((f"not in {name}", f"{len(beyond)} {field}: {sorted(beyond)[0]}"))
+    # its own are of the same criterion, which may have fewer places where the failure can have been
+    for name, wider, sizes in (("stack", stack, restricted.stack), ("static", static, restricted.static)):
+        if not len(restricted.nodes) <= sizes[0] <= len(wider.nodes) or \
+                not len(restricted.lines) <= sizes[1] <= len(wider.lines):
+            problems.append(("size", f"{sizes} nodes and lines of --{name} do not fit"))
     return problems
 
 
-def in_cell(offset, cell):
-    first, stride = cell
-    return offset == first or (stride > 0 and offset >= first and (offset - first) % stride == 0)
+def budget_problems(tools, exe, core, found, restricted, budget):
+    """An answer that was cut short is too large, and says so."""
+    short = static_slice(tools, exe, core, ["--quick", "--time", budget])
+    problems = [(f"--time {budget}: {kind}", text) for kind, text in slice_problems(found, short)]
+    for field in ("lines", "nodes", "insns"):
+        if getattr(restricted, field) - getattr(short, field):
+            problems.append(("budget", f"fewer {field} with --time {budget}"))
+        if short.complete and getattr(restricted, field) != getattr(short, field):
+            problems.append(("budget", f"other {field} with --time {budget}, which was enough"))
+    return problems
 
 
-def crash_sliced(traced, arguments, text, oracle_only, **variables):
-    """(dynamic slice, static slice or None, problems) of one crash."""
+def crash_sliced(traced, arguments, text, oracle_only, number, **variables):
+    """(dynamic slice, static slice or None, problems) of one crash. number: which of the small budgets
+    is tried."""
     with crash.Scratch() as folder:
-        core, number = crash.run_shipped(traced, arguments, text, variables, folder)
+        core, failure = crash.run_shipped(traced, arguments, text, variables, folder)
         traced_signal, path = run_tracer(traced, arguments, text, variables, folder)
-        if number != traced_signal:
+        if failure != traced_signal:
             raise crash.Unusable(f"the tracing build ended with signal {traced_signal}, "
-                                 f"the program with {number}")
+                                 f"the program with {failure}")
         found = dynamic_slice(traced, path)
         evidence = crash.report(traced.tools, traced.exe, core)
         if not same_place(evidence, found):
             raise crash.Unusable("the tracing build failed elsewhere")
         if oracle_only:
             return found, None, []
-        static = static_slice(traced.tools, traced.exe, core)
-        return found, static, slice_problems(found, static)
+        tools, exe = traced.tools, traced.exe
+        static = static_slice(tools, exe, core)
+        problems = slice_problems(found, static) + dep_points_to.problems(found, traced.points_to()) + \
+            wider_problems(tools, exe, core, static) + \
+            budget_problems(tools, exe, core, found, static, SMALL_BUDGETS[number % len(SMALL_BUDGETS)])
+        return found, static, problems
+
+
+def run_checked(traced, arguments, text):
+    """(the run, problems): accesses outside points-to, of a run that need not fail."""
+    with crash.Scratch() as folder:
+        _, path = run_tracer(traced, arguments, text, {}, folder)
+        found = dynamic_slice(traced, path, False)
+        return found, dep_points_to.problems(found, traced.points_to())

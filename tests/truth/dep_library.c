@@ -306,21 +306,43 @@ static void reads_format(const struct dep_call *call, char digit)
     }
 }
 
+// Where the next argument of the list is: the registers that were saved, or the stack (x86-64).
+static uint64_t next_in_list(va_list list, int is_double)
+{
+    struct {
+        uint32_t general, floating;
+        uint64_t stack, registers;
+    } at;
+
+    memcpy(&at, list, sizeof(at));
+    if (is_double)
+        return at.floating < 176 ? at.registers + at.floating : at.stack;
+    return at.general < 48 ? at.registers + at.general : at.stack;
+}
+
 static void reads_format_list(const struct dep_call *call, char digit)
 {
     const char *at = (const char *)argument(call, digit);
+    uint64_t passed = argument(call, (char)(digit + 1));
     va_list list;
     struct conversion conversion;
 
     reads_string(call, (uint64_t)at);
-    va_copy(list, *(va_list *)argument(call, (char)(digit + 1)));
+    reads(call, passed, sizeof(va_list));
+    va_copy(list, *(va_list *)passed);
     while (at && (at = next_conversion(at, 0, &conversion)) != NULL) {
         int star = 0;
-        for (int i = 0; i < conversion.stars; i++)
+        for (int i = 0; i < conversion.stars; i++) {
+            reads(call, next_in_list(list, 0), 8);
             star = va_arg(list, int);
-        if (conversion.letter && strchr("aAeEfFgG", conversion.letter))
+        }
+        int is_double = conversion.letter && strchr("aAeEfFgG", conversion.letter);
+        if (conversion.letter == 'm')
+            continue;
+        reads(call, next_in_list(list, is_double), 8);
+        if (is_double)
             (void)va_arg(list, double);
-        else if (conversion.letter != 'm')
+        else
             reads_printed(call, &conversion, va_arg(list, uint64_t), (uint64_t)star);
     }
     va_end(list);

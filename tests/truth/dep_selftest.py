@@ -11,6 +11,7 @@ import subprocess
 
 import crash
 import dep
+import dep_points_to
 from programs import HERE, Program
 
 OPCODES = {"p": ["phi"], "c": ["call", "invoke", "callbr"], "a": ["alloca"], "l": ["load"],
@@ -105,22 +106,23 @@ def comparison_problems(found):
     return problems
 
 
-def points_to_problems(found):
-    """So has a points-to set that lacks an object, or an offset."""
-    sets = {}
-    for writes in (True, False):
-        for at, objects in found.touched(writes).items():
-            for identity, spans in objects.items():
-                sets.setdefault(at, {}).setdefault(identity, []).extend((o, 0) for o, _ in spans)
-    problems = [] if not dep.points_to_problems(found, sets) else ["accesses are not within themselves"]
+def points_to_problems(traced, found):
+    """Accesses are within points-to; and a set that lacks an object, or an offset, is noticed."""
+    points_to = traced.points_to()
+    problems = [" ".join(p) for p in dep_points_to.problems(found, points_to)]
     at = min(found.touched(True))
-    identity = min(sets[at])
-    cells = sets[at].pop(identity)
-    if "object" not in {group for group, _ in dep.points_to_problems(found, sets)}:
+    identity, spans = min(found.touched(True)[at].items())
+    key = points_to.accesses[at]["writes"]
+    whole, points_to.sets[key] = points_to.sets[key], set()
+    if "object" not in {group for group, _ in dep_points_to.problems(found, points_to)}:
         problems.append("an object outside is not noticed")
-    sets[at][identity] = [(o + 1, 0) for o, _ in cells]
-    if "offset" not in {group for group, _ in dep.points_to_problems(found, sets)}:
+    one = points_to.find(identity)[0]
+    cells = one["cells"]
+    one["cells"] = [{"offset": spans[0][0] + spans[0][1], "stride": 0, "length": 1}]
+    points_to.sets[key] = {one["first_cell"]}
+    if "offset" not in {group for group, _ in dep_points_to.problems(found, points_to)}:
         problems.append("an offset outside is not noticed")
+    one["cells"], points_to.sets[key] = cells, whole
     return problems
 
 
@@ -157,27 +159,36 @@ def input_of(path):
     return found.group(1).replace("\\n", "\n").encode() + b"\n" if found else b""
 
 
-def look_at(campaign, path, opt):
-    name = os.path.splitext(os.path.basename(path))[0]
-    program = Program(name, os.path.dirname(path), [path])
-    traced = dep.Traced(campaign.tools, program, None, opt, False, [],
-                        os.path.join(campaign.work, f"dynamic-{name}{opt}"))
+def programs():
+    """[(path, program)]: each fails by itself."""
+    paths = sorted(glob.glob(os.path.join(HERE, "dynamic", "*.c")))
+    return [(path, Program(os.path.splitext(os.path.basename(path))[0], os.path.dirname(path), [path],
+                           crashes=[([], input_of(path))])) for path in paths]
+
+
+def traced_build(campaign, program, opt):
+    return dep.Traced(campaign.tools, program, None, opt, False, [],
+                      os.path.join(campaign.work, f"dynamic-{program.name}{opt}"))
+
+
+def look_at(campaign, path, program, opt):
+    traced = traced_build(campaign, program, opt)
     with crash.Scratch() as folder:
-        number, trace = dep.run_tracer(traced, [], input_of(path), {}, folder)
+        number, trace = dep.run_tracer(traced, *program.crashes[0], {}, folder)
         if number == 0:
             return ["it did not fail"], 0
         found = dep.dynamic_slice(traced, trace)
     problems = line_problems(path, found) + number_problems(traced) + comparison_problems(found) + \
-        points_to_problems(found) + object_problems(path, traced, found)
+        points_to_problems(traced, found) + object_problems(path, traced, found)
     return problems, len(found.lines)
 
 
 def run(campaign):
     """How much is wrong."""
     count = 0
-    for path in sorted(glob.glob(os.path.join(HERE, "dynamic", "*.c"))):
+    for path, program in programs():
         for opt in campaign.arguments.opt.split(","):
-            problems, lines = look_at(campaign, path, opt)
+            problems, lines = look_at(campaign, path, program, opt)
             count += len(problems)
             print(f"{os.path.basename(path):14} {opt}: {lines} lines"
                   f"{'' if not problems else ', WRONG'}", flush=True)
