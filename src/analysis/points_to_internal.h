@@ -192,13 +192,13 @@ struct pt_call {
     uint32_t plain;          // node: results that are not cloned (the result itself, mostly)
     uint32_t first_argument; // in call_arguments
     uint32_t argument_count;
-    bool is_callback;        // made by the library during the call at `site`
-    bool is_returned;        // by a wrapper: what it allocates is told apart by the wrapper's calls
-    bool is_traced; // by a wrapper as well: where it returns an argument, that was traced further
-    bool is_unclear;         // may run model-less code that is not known
-    struct sparse_set done;  // objects that were wired
-    struct id_vec functions; // of the model, that are called
-    struct id_vec wrappers;  // of those, the ones that are wrappers
+    bool is_callback; // made by the library during the call at `site`
+    bool is_returned; // by a wrapper: what it allocates is told apart by the wrapper's calls
+    bool is_traced;   // by a wrapper as well: where it returns an argument, that was traced further
+    bool is_unclear;  // may run model-less code that is not known
+    struct sparse_set done;          // objects that were wired
+    struct id_vec functions;         // of the model, that are called
+    struct id_vec wrappers;          // of those, the ones that are wrappers
     const struct effects *allocator; // of a returned call
     uint32_t between;                // what its objects are filled from: a temporary object, or 0
 };

@@ -3,6 +3,7 @@
 #include "analysis/points_to_internal.h"
 
 #define MOST_REGIONS 256u
+#define MOST_SHIFT   (INT64_C(1) << 40)
 
 static uint64_t gcd(uint64_t a, uint64_t b)
 {
@@ -309,6 +310,10 @@ void layout_shift(const struct layout *layout, uint64_t offset, int64_t delta,
 {
     struct chain chain;
 
+    if (delta > MOST_SHIFT || delta < -MOST_SHIFT) { // a number rather than a distance
+        ret->anywhere = true;
+        return;
+    }
     chain_init(&chain, layout, offset);
     int64_t at = (int64_t)chain.rest + delta;
     for (uint32_t i = chain.count; i-- > 0;) {

@@ -164,8 +164,8 @@ static void effect_returns(struct points_to *pt, uint32_t call, const struct eff
 
     if (effect->moved)
         value = value_move(pt, value, CONSTRAINT_WALK, 1, 0);
-    bool is_traced = pt->calls.data[call].is_traced && !effect->moved &&
-                     effect->from.kind == EFFECT_ARGUMENT;
+    bool is_traced =
+        pt->calls.data[call].is_traced && !effect->moved && effect->from.kind == EFFECT_ARGUMENT;
     value_flow(pt, value, is_traced ? pt->calls.data[call].result : pt->calls.data[call].plain);
 }
 

@@ -399,16 +399,15 @@ static void apply_pending(struct points_to *pt)
     while (pt->pending.length) {
         struct pending pending = pending_vec_pop(&pt->pending);
         for (size_t i = 0; i < pending.constraints.length; i++) {
-            struct constraint constraint =
-                pt->constraints.data[pending.constraints.data[i] - 1];
+            struct constraint constraint = pt->constraints.data[pending.constraints.data[i] - 1];
             if (pt->budget && budget_is_spent(pt->budget))
                 break;
             if (constraint.kind == CONSTRAINT_CALL) {
                 apply_call(pt, &constraint, &pending.points);
                 continue;
             }
-            SPARSE_SET_FOREACH (&pending.points, point)
-                constraint_apply(pt, &constraint, point_find(pt, point));
+            SPARSE_SET_FOREACH(&pending.points, point)
+            constraint_apply(pt, &constraint, point_find(pt, point));
         }
         id_vec_deinit(&pending.constraints);
         sparse_set_deinit(&pending.points);
@@ -464,6 +463,8 @@ static void visit_node(struct points_to *pt, uint32_t node)
             return;
         }
     }
+    if (pt->nodes.data[node].first_constraint)
+        push_pending(pt, pt->nodes.data[node].first_constraint, true, &fresh);
     struct id_vec same = VEC_INIT;
     SPARSE_SET_FOREACH(&pt->nodes.data[node].successors, s)
     {
@@ -477,9 +478,6 @@ static void visit_node(struct points_to *pt, uint32_t node)
     for (size_t i = 0; i < same.length; i++)
         node_unite(pt, node, same.data[i]);
     id_vec_deinit(&same);
-    node = node_find(pt, node);
-    if (pt->nodes.data[node].first_constraint)
-        push_pending(pt, pt->nodes.data[node].first_constraint, true, &fresh);
     sparse_set_deinit(&fresh);
     apply_pending(pt);
 }
@@ -487,13 +485,13 @@ static void visit_node(struct points_to *pt, uint32_t node)
 // Points that are no more become what stands for them; *ret_added: those, as far as they are new.
 static void refresh_set(struct points_to *pt, struct sparse_set *set, struct sparse_set *ret_added)
 {
-    struct sparse_set kept = SPARSE_SET_INIT, added = SPARSE_SET_INIT;
+    struct sparse_set kept = SPARSE_SET_INIT, gone = SPARSE_SET_INIT, added = SPARSE_SET_INIT;
 
-    SPARSE_SET_FOREACH(set, p)
-    {
-        uint32_t now = point_find(pt, p);
-        sparse_set_add(now == p ? &kept : &added, now);
-    }
+    sparse_set_difference(set, &pt->stale, &kept);
+    sparse_set_difference(set, &kept, &gone);
+    SPARSE_SET_FOREACH(&gone, p)
+    sparse_set_add(&added, point_find(pt, p));
+    sparse_set_deinit(&gone);
     sparse_set_difference(&added, &kept, ret_added);
     sparse_set_union(&kept, &added);
     sparse_set_deinit(&added);

@@ -449,8 +449,8 @@ void wrapper_allocates(struct points_to *pt, uint32_t call, const struct effects
     for (uint32_t i = 0; i < effects->count; i++) {
         const struct effect *effect = &effects->list[i];
         if ((effect->kind != EFFECT_ALLOCATES || effect->to.kind != EFFECT_RESULT) &&
-                 (effect->kind != EFFECT_COPY || effect->to.kind != EFFECT_RESULT_POINTEE ||
-                  effect->from.kind != EFFECT_POINTEE))
+            (effect->kind != EFFECT_COPY || effect->to.kind != EFFECT_RESULT_POINTEE ||
+             effect->from.kind != EFFECT_POINTEE))
             effect_apply(pt, call, effect);
     }
     for (size_t i = 0; i < f->contexts.length; i++)
