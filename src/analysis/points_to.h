@@ -53,7 +53,7 @@ enum object_kind {
     OBJECT_VARIADIC,  // the arguments beyond the fixed ones, of a function: index: function_id
     OBJECT_ARGUMENT,  // what main and other roots are given: argv and its like
     OBJECT_STATE,     // index: enum effect_state
-    OBJECT_CONSTANTS, // variables of one module that are never written and hold no pointers, all of
+    OBJECT_CONSTANTS, // variables that are never written and hold no pointers, all of
                       // them together: texts, tables of numbers
 };
 

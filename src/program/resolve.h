@@ -2,7 +2,7 @@
 /*
  * Who calls whom, and who is called by nobody we see: names to functions as linker and dynamic
  * linker bind them, sets of functions by address, calling signature and reason. Used by
- * model_complete only.
+ * model_complete and points-to only.
  *
  * A function whose address is taken anywhere may be called through any pointer that fits it
  * (signature_fits), and by any library function that may call back. Model-less code knows the

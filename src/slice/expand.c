@@ -7,6 +7,9 @@
 #include "common/alloc.h"
 #include "solve/view.h"
 
+// An access to more classes than this is one to many.
+#define MANY_CLASSES 4u
+
 // ---- Values
 
 static uint32_t value_vertex(struct slicer *slicer, uint32_t activation, uint32_t position)
@@ -250,6 +253,23 @@ static void need_jumps(struct slicer *slicer)
     }
 }
 
+/*
+ * Memory that the instruction reads. Of an access that may mean many classes, none is written for
+ * certain by anything like it: in completed calls those that are wide need no search.
+ */
+static void need_reads(struct slicer *slicer, struct vertex vertex, struct class_set reads)
+{
+    bool many = reads.count > MANY_CLASSES && !(slicer->flags & SLICE_INTRA) &&
+                !activation_of(slicer, vertex.activation)->view;
+
+    if (many)
+        vertex_needs(slicer, vertex_of_set(slicer, reads), SLICE_BY_MEMORY);
+    for (uint32_t i = 0; i < reads.count; i++)
+        if (!many || !bitset_test(&slicer->wide, reads.data[i].value))
+            vertex_needs(slicer, vertex_of(slicer, slicer->now, VERTEX_BEFORE, reads.data[i].value),
+                         SLICE_BY_MEMORY);
+}
+
 static void expand_insn(struct slicer *slicer, struct vertex vertex)
 {
     struct spot spot = spot_at(slicer, vertex.activation, vertex.index);
@@ -267,9 +287,7 @@ static void expand_insn(struct slicer *slicer, struct vertex vertex)
     } else
         for (uint32_t i = 0; i < spot.insn->operand_count; i++)
             need_operand(slicer, &spot, code_operand(spot.code, spot.insn, i));
-    for (uint32_t i = 0; i < reads.count; i++)
-        vertex_needs(slicer, vertex_of(slicer, slicer->now, VERTEX_BEFORE, reads.data[i].value),
-                     SLICE_BY_MEMORY);
+    need_reads(slicer, vertex, reads);
     if (site_of(slicer, &spot, &site) && !(slicer->flags & SLICE_INTRA) &&
         model_site(slicer->model, site)->flags & SITE_RETURNS_TWICE)
         need_jumps(slicer);
@@ -536,6 +554,10 @@ void slicer_expand(struct slicer *slicer, uint32_t id)
     case VERTEX_WRITERS:
         for (size_t i = 0; i < slicer->writers.data[vertex.index].insns.length; i++)
             need_anywhere(slicer, slicer->writers.data[vertex.index].insns.data[i]);
+        break;
+    case VERTEX_MANY:
+        for (uint32_t i = 0; i < slicer->sets.data[vertex.index].count; i++)
+            need_anytime(slicer, slicer->sets.data[vertex.index].data[i].value);
         break;
     case VERTEX_KIND_COUNT:
         assert(false);

@@ -31,11 +31,20 @@ bool need_anytime(struct slicer *slicer, uint32_t class)
     return true;
 }
 
+static void need_writers(struct slicer *slicer, uint32_t class)
+{
+    for (uint32_t i = slicer->writers_start[class]; i < slicer->writers_start[class + 1]; i++)
+        vertex_needs(slicer, vertex_of_number(slicer, VERTEX_WRITERS, slicer->writers_of[i]),
+                     SLICE_BY_MEMORY);
+}
+
 void expand_anytime(struct slicer *slicer, struct vertex vertex)
 {
-    for (uint32_t w = 0; w < slicer->writers.length; w++)
-        if (class_set_meets(slicer->dependence, slicer->writers.data[w].classes,
-                            (struct class_id){vertex.class}))
+    if (vertex.class) {
+        need_writers(slicer, vertex.class);
+        need_writers(slicer, 0);
+    } else
+        for (uint32_t w = 0; w < slicer->writers.length; w++)
             vertex_needs(slicer, vertex_of_number(slicer, VERTEX_WRITERS, w), SLICE_BY_MEMORY);
 }
 

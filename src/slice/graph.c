@@ -71,6 +71,23 @@ uint32_t vertex_of_list(struct slicer *slicer, struct insn_list list)
     return *id;
 }
 
+uint32_t vertex_of_set(struct slicer *slicer, struct class_set set)
+{
+    bool is_new;
+    uint32_t *id =
+        vertex_map_put_new(&slicer->asynchronous, (uint64_t)(uintptr_t)set.data, &is_new);
+
+    if (is_new) {
+        *id = add_vertex(
+            slicer, (struct vertex){.kind = VERTEX_MANY,
+                                    .activation = slicer->vertices.data[slicer->now].activation,
+                                    .index = (uint32_t)slicer->sets.length,
+                                    .class = MODEL_NONE});
+        class_set_vec_push(&slicer->sets, set);
+    }
+    return *id;
+}
+
 uint32_t vertex_of_number(struct slicer *slicer, enum vertex_kind kind, uint32_t number)
 {
     bool is_new;
@@ -275,6 +292,7 @@ void slicer_forget(struct slicer *slicer)
     vertex_map_deinit(&slicer->asynchronous);
     vertex_map_deinit(&slicer->by_number);
     insn_list_vec_deinit(&slicer->lists);
+    class_set_vec_deinit(&slicer->sets);
     for (uint32_t k = 0; k < VERTEX_KIND_COUNT - VERTEX_FIRST_CLASSED; k++)
         vertex_map_deinit(&slicer->classed[k]);
     vertex_id_vec_deinit(&slicer->work);

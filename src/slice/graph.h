@@ -34,6 +34,7 @@ enum vertex_kind {
     VERTEX_ASYNCHRONOUS,  // a list of writers that are at work beside others
     VERTEX_ANYTIME,       // memory of a class that many functions use, whenever
     VERTEX_WRITERS,       // instructions that write the same classes
+    VERTEX_MANY,          // memory of those of many classes that are wide, whenever
     VERTEX_KIND_COUNT,
 };
 #define VERTEX_FIRST_CLASSED VERTEX_ACTUAL
@@ -66,6 +67,7 @@ struct vertex_edge {
 VEC_DEFINE(vertex_edge_vec, struct vertex_edge);
 VEC_DEFINE(vertex_id_vec, uint32_t);
 VEC_DEFINE(insn_list_vec, struct insn_list);
+VEC_DEFINE(class_set_vec, struct class_set);
 MAP_DEFINE_U64(vertex_map, uint32_t);
 
 // How a frame was entered.
@@ -116,6 +118,7 @@ struct slicer {
     // Classes that many functions use: who wrote one is not followed from call to call.
     struct bitset wide;
     struct writers_vec writers;
+    uint32_t *writers_start, *writers_of; // by class: those that write it, or anything
     // While a slice is made
     unsigned flags;
     struct vertex_vec vertices;
@@ -123,6 +126,7 @@ struct slicer {
     struct vertex_map plain, classed[VERTEX_KIND_COUNT - VERTEX_FIRST_CLASSED], linked;
     struct vertex_map by_number;    // VERTEX_ANYTIME by class, VERTEX_WRITERS by index
     struct vertex_map asynchronous; // by address of the list
+    struct class_set_vec sets;      // of classes, by vertex.index of VERTEX_MANY
     struct insn_list_vec lists;     // of asynchronous writers, by vertex.index
     struct vertex_id_vec work;
     uint32_t now; // vertex that is expanded
@@ -156,6 +160,7 @@ uint32_t vertex_at(struct slicer *slicer, uint32_t activation, enum vertex_kind 
                    uint32_t index);
 uint32_t vertex_of(struct slicer *slicer, uint32_t base, enum vertex_kind kind, uint32_t class);
 uint32_t vertex_of_list(struct slicer *slicer, struct insn_list list);
+uint32_t vertex_of_set(struct slicer *slicer, struct class_set set);
 uint32_t vertex_of_number(struct slicer *slicer, enum vertex_kind kind, uint32_t number);
 // It is asked for, in these contexts.
 void vertex_ask(struct slicer *slicer, uint32_t vertex, uint64_t contexts, uint32_t parent,

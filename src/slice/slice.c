@@ -75,6 +75,8 @@ void slicer_destroy(struct slicer *slicer)
     for (size_t i = 0; i < slicer->writers.length; i++)
         insn_vec_deinit(&slicer->writers.data[i].insns);
     writers_vec_deinit(&slicer->writers);
+    free(slicer->writers_start);
+    free(slicer->writers_of);
     bitset_deinit(&slicer->wide);
     free(slicer->shared);
     free(slicer->caller_start);

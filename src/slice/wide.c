@@ -32,6 +32,30 @@ static void add_writer(struct slicer *slicer, struct set_map *sets, struct class
     insn_vec_push(&writers->data[*index].insns, insn);
 }
 
+// By class: the sets of writers that have it. Class 0 is anything: whoever has it has all.
+static void index_writers(struct slicer *slicer, uint32_t classes)
+{
+    uint32_t *start = xcalloc(classes + 2u, sizeof(*start));
+
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t w = 0; w < slicer->writers.length; w++) {
+            struct class_set set = slicer->writers.data[w].classes;
+
+            for (uint32_t i = 0; i < set.count; i++)
+                if (pass == 0)
+                    start[set.data[i].value + 2]++;
+                else
+                    slicer->writers_of[start[set.data[i].value + 1]++] = w;
+        }
+        if (pass == 1)
+            break;
+        for (uint32_t c = 0; c < classes; c++)
+            start[c + 2] += start[c + 1];
+        slicer->writers_of = xmalloc_array(start[classes + 1] + (size_t)1, sizeof(uint32_t));
+    }
+    slicer->writers_start = start;
+}
+
 // How many functions there are whose calls may write it, up to one more than matters.
 static void count_functions(struct slicer *slicer, uint32_t *count)
 {
@@ -66,6 +90,7 @@ void slicer_find_wide(struct slicer *slicer)
         if (count[c] > WIDE_FUNCTIONS)
             bitset_set(&slicer->wide, c);
     bitset_set(&slicer->wide, 0); // anything
+    index_writers(slicer, classes);
     free(count);
     set_map_deinit(&sets);
 }
