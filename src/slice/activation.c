@@ -101,7 +101,8 @@ static void find_useful(const struct slicer *slicer, const struct view *view, st
 
     bitset_init(&forward, view->count);
     for (uint32_t i = 0; i < view->start_count; i++)
-        if (!bitset_test_and_set(&forward, view->start[i]))
+        if (slicer_may_run(slicer, view->node[view->start[i]]) &&
+            !bitset_test_and_set(&forward, view->start[i]))
             work[count++] = view->start[i];
     while (count) {
         uint32_t copy = work[--count];
@@ -109,7 +110,8 @@ static void find_useful(const struct slicer *slicer, const struct view *view, st
         if (view->closed[copy] || bitset_test(&slicer->ask->closed, view->node[copy]))
             continue;
         for (uint32_t e = view->edge_start[copy]; e < view->edge_start[copy + 1]; e++)
-            if (!bitset_test_and_set(&forward, view->edges[e].target))
+            if (slicer_may_run(slicer, view->node[view->edges[e].target]) &&
+                !bitset_test_and_set(&forward, view->edges[e].target))
                 work[count++] = view->edges[e].target;
     }
     // backwards by rounds: views are small, and mostly in order
