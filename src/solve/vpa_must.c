@@ -6,9 +6,9 @@
  * certainly been completed. Which nodes of another function ran follows from that alone: a node of
  * g is certain in a completed call of g, or this call could have gone without it, and so could all
  * others, whoever called. Only functions that one run completes (vpa_sample.c) can be certain, and
- * sets hold no others, so they stay small however large the program is. One pass over each function
- * with the results of its callees gives its own. Recursion: begin with everything and take away
- * until nothing changes, which leaves what all finite runs share.
+ * sets hold no others but the activations' own, so they stay small however large the program is.
+ * One pass over each function with the results of its callees gives its own. Recursion: begin with
+ * everything and take away until nothing changes, which leaves what all finite runs share.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -491,6 +491,10 @@ static void number_slots(struct must *must)
 
     bitset_init(&sample, vpa->flow->function_count);
     vpa_sample(vpa, &sample);
+    // a pending activation may run a node of its own, or complete a call of itself that does
+    for (uint32_t i = 0; i < vpa->distinct_count; i++)
+        if (vpa->problem->views[vpa->distinct[i]]->function != FLOW_NONE)
+            bitset_set(&sample, vpa->problem->views[vpa->distinct[i]]->function);
     must->slot = xmalloc_array(vpa->flow->function_count + 1u, sizeof(uint32_t));
     must->sampled = xmalloc_array(vpa->needed_count + 1u, sizeof(uint32_t));
     memset(must->slot, 0xff, vpa->flow->function_count * sizeof(uint32_t));
