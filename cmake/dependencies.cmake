@@ -16,6 +16,8 @@ inquest_find_package(expat expat)
 inquest_find_package(cmocka cmocka)
 inquest_find_package(edit libedit)
 inquest_find_package(capstone capstone)
+inquest_find_package(sqlite sqlite3)
+inquest_find_package(pq libpq)
 
 # CRoaring brings no pkg-config file in Debian 12.
 find_library(ROARING_LIBRARY roaring REQUIRED)

@@ -1,4 +1,5 @@
-# What is installed: bin/inquest, bin/inquest-cc, bin/inquest-c++, lib/inquest/inquest-plugin.so.
+# What is installed: bin/inquest, bin/inquest-cc, bin/inquest-c++, lib/inquest/inquest-plugin.so,
+# lib/inquest/libinquest-runtime.a.
 # inquest-cc finds its plugin relative to itself, so the build tree has the installed tree's shape.
 set(INQUEST_PLUGIN_DIR lib/inquest)
 
@@ -38,6 +39,18 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/instrument/plugin.cc)
         -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
     target_link_libraries(inquest-plugin PRIVATE inquest_flags inquest_llvm_headers)
     install(TARGETS inquest-plugin DESTINATION ${INQUEST_PLUGIN_DIR})
+endif()
+
+# What programs that sample are linked with, beside the plugin. No sanitizer, no coverage: it runs
+# inside of other people's processes.
+file(GLOB runtime_sources CONFIGURE_DEPENDS src/runtime/*.c)
+if(runtime_sources)
+    add_library(inquest-runtime STATIC ${runtime_sources})
+    set_target_properties(inquest-runtime PROPERTIES POSITION_INDEPENDENT_CODE ON
+        C_VISIBILITY_PRESET hidden ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR})
+    target_compile_options(inquest-runtime PRIVATE -O2 -ffreestanding -fno-stack-protector)
+    target_link_libraries(inquest-runtime PRIVATE inquest_flags)
+    install(TARGETS inquest-runtime DESTINATION ${INQUEST_PLUGIN_DIR})
 endif()
 
 file(GLOB manuals CONFIGURE_DEPENDS docs/man/*.1)

@@ -27,7 +27,8 @@ enum section_kind {
     // payload: struct section_module, function_count times struct section_function, then the
     // zstd-compressed bitcode
     SECTION_KIND_MODULE = 1,
-    SECTION_KIND_LINK = 2, // payload: UTF-8 lines, see docs/formats/sections.md
+    SECTION_KIND_LINK = 2,     // payload: UTF-8 lines, see docs/formats/sections.md
+    SECTION_KIND_SUSPECTS = 3, // payload: layout/suspects.h
 };
 
 struct section_header {
