@@ -57,8 +57,8 @@ static void take_function(struct scratch *scratch, uint32_t function)
 
 static void take_sparse(const struct sparse_set *from, struct bitset *into)
 {
-    SPARSE_SET_FOREACH(from, id)
-    bitset_set(into, id);
+    SPARSE_SET_FOREACH (from, id)
+        bitset_set(into, id);
 }
 
 // What is kept of them, without the locals of a function that is alone in its component.
@@ -179,8 +179,8 @@ static struct class_set list_of(struct arena *arena, const struct sparse_set *se
     struct class_id *data = arena_alloc_array(arena, sparse_set_size(set) + 1u, struct class_id);
     uint32_t count = 0;
 
-    SPARSE_SET_FOREACH(set, id)
-    data[count++].value = id;
+    SPARSE_SET_FOREACH (set, id)
+        data[count++].value = id;
     return (struct class_set){data, count};
 }
 

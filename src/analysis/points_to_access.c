@@ -26,8 +26,7 @@ static void points_held(const struct points_to *pt, const struct sparse_set *poi
 {
     struct points_to *mutable = (struct points_to *)pt;
 
-    SPARSE_SET_FOREACH(points, point)
-    {
+    SPARSE_SET_FOREACH (points, point) {
         const struct pt_object *o = object_at(pt, pt->points.data[point].object);
         for (size_t i = 0; i < o->points.length; i++) {
             uint32_t node = node_find(mutable, pt->points.data[o->points.data[i]].node);
@@ -107,8 +106,7 @@ static bool has_memory(const struct points_to *pt, uint32_t point, bool to_write
 static void add_points(const struct points_to *pt, const struct sparse_set *points, bool all,
                        uint64_t length, bool to_write, struct cell_id_vec *cells)
 {
-    SPARSE_SET_FOREACH(points, p)
-    {
+    SPARSE_SET_FOREACH (points, p) {
         uint32_t point = point_find(pt, p);
         if (!has_memory(pt, point, to_write))
             continue;
@@ -333,9 +331,9 @@ static void gather_call(struct gather *gather, const struct code *code, const st
         for (size_t i = 0; i < pt->calls.data[call].functions.length; i++)
             gather_passed(gather, call, pt->calls.data[call].functions.data[i]);
         gather_variadic(gather, code, call);
-        SPARSE_SET_FOREACH(&pt->calls.data[call].done, object)
-        if (object_at(pt, object)->name)
-            gather_library(gather, call, object_at(pt, object)->name);
+        SPARSE_SET_FOREACH (&pt->calls.data[call].done, object)
+            if (object_at(pt, object)->name)
+                gather_library(gather, call, object_at(pt, object)->name);
         if (pt->calls.data[call].is_unclear)
             gather_world(gather);
     }
@@ -348,8 +346,7 @@ static void gather_memory(struct gather *gather, uint32_t module, struct operand
     const struct points_to *pt = gather->pt;
 
     points_of_value(pt, results_operand(pt, module, address), &points);
-    SPARSE_SET_FOREACH(&points, p)
-    {
+    SPARSE_SET_FOREACH (&points, p) {
         uint32_t point = point_find(pt, p);
         if (reads && has_memory(pt, point, false))
             cells_add_extent(pt, point, size, &gather->reads);

@@ -171,8 +171,7 @@ static void collect_call(struct table *table, const struct pt_call *call)
         if (!call->is_callback)
             bitset_set(&table->unclear_callees, call->site);
     }
-    SPARSE_SET_FOREACH(&call->done, object)
-    {
+    SPARSE_SET_FOREACH (&call->done, object) {
         const char *name = object_at(pt, object)->name;
         if (name && !library_calls(table, call->site, name))
             bitset_set(&table->unclear_callbacks, call->site);

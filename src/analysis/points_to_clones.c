@@ -26,8 +26,7 @@ static bool find_crowded(struct points_to *pt, struct bitset *ret)
         sparse_set_union(&points, &node->points);
     }
     bitset_init(ret, pt->objects.length);
-    SPARSE_SET_FOREACH(&points, p)
-    {
+    SPARSE_SET_FOREACH (&points, p) {
         uint32_t object = pt->points.data[point_find(pt, p)].object;
         bitset_set(ret, object);
         object_at(pt, object)->is_crowded |= count > MOST_LARGE_NODES;

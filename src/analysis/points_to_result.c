@@ -152,8 +152,8 @@ struct cell_set results_node(const struct points_to *pt, uint32_t node)
     if (!results->known_nodes[node]) {
         struct cell_id_vec *cells = &results->scratch;
         cell_id_vec_clear(cells);
-        SPARSE_SET_FOREACH(&pt->nodes.data[node].points, p)
-        cells_add_point(pt, point_find(pt, p), cells);
+        SPARSE_SET_FOREACH (&pt->nodes.data[node].points, p)
+            cells_add_point(pt, point_find(pt, p), cells);
         struct cell_set *set = arena_alloc_one(&results->arena, struct cell_set);
         *set = cells_finish(results, cells);
         results->known_nodes[node] = set;
@@ -225,8 +225,8 @@ void results_value_extent(const struct points_to *pt, struct value value, uint64
         return;
     }
     uint32_t node = node_find((struct points_to *)pt, value.bits);
-    SPARSE_SET_FOREACH(&pt->nodes.data[node].points, p)
-    cells_add_extent(pt, point_find(pt, p), length, cells);
+    SPARSE_SET_FOREACH (&pt->nodes.data[node].points, p)
+        cells_add_extent(pt, point_find(pt, p), length, cells);
 }
 
 struct cell_set points_to_extent(const struct points_to *pt, struct module_id module,

@@ -175,8 +175,7 @@ static void unite_two(struct points_to *pt, uint32_t a, uint32_t b)
     y->successors = (struct sparse_set)SPARSE_SET_INIT;
     y->parent = a;
     pt->united++;
-    SPARSE_SET_FOREACH(&successors, s)
-    {
+    SPARSE_SET_FOREACH (&successors, s) {
         uint32_t to = node_find(pt, s);
         if (to != a && !sparse_set_is_empty(&unseen))
             pass_on(pt, &unseen, to);
@@ -262,13 +261,12 @@ static void tidy_successors(struct points_to *pt, uint32_t node)
     struct sparse_set *successors = &pt->nodes.data[node].successors;
     bool is_tidy = true;
 
-    SPARSE_SET_FOREACH(successors, s)
-    is_tidy = is_tidy && pt->nodes.data[s].parent == s && s != node;
+    SPARSE_SET_FOREACH (successors, s)
+        is_tidy = is_tidy && pt->nodes.data[s].parent == s && s != node;
     if (is_tidy)
         return;
     struct sparse_set fresh = SPARSE_SET_INIT;
-    SPARSE_SET_FOREACH(successors, s)
-    {
+    SPARSE_SET_FOREACH (successors, s) {
         uint32_t to = node_find(pt, s);
         if (to != node)
             sparse_set_add(&fresh, to);
@@ -335,8 +333,8 @@ static bool is_shift(const struct constraint *constraint)
 
 static void add_shift_edges(struct points_to *pt, struct digraph *graph, uint32_t node)
 {
-    SPARSE_SET_FOREACH(&pt->nodes.data[node].successors, s)
-    digraph_add(graph, node, node_find(pt, s));
+    SPARSE_SET_FOREACH (&pt->nodes.data[node].successors, s)
+        digraph_add(graph, node, node_find(pt, s));
     for (uint32_t c = pt->nodes.data[node].first_constraint; c;
          c = pt->constraints.data[c - 1].next)
         if (is_shift(&pt->constraints.data[c - 1]))
@@ -388,8 +386,8 @@ static void apply_call(struct points_to *pt, const struct constraint *constraint
 
     sparse_set_difference(points, &pt->callable, &others);
     sparse_set_difference(points, &others, &called);
-    SPARSE_SET_FOREACH(&called, point)
-    constraint_apply(pt, constraint, point);
+    SPARSE_SET_FOREACH (&called, point)
+        constraint_apply(pt, constraint, point);
     sparse_set_deinit(&others);
     sparse_set_deinit(&called);
 }
@@ -406,8 +404,8 @@ static void apply_pending(struct points_to *pt)
                 apply_call(pt, &constraint, &pending.points);
                 continue;
             }
-            SPARSE_SET_FOREACH(&pending.points, point)
-            constraint_apply(pt, &constraint, point_find(pt, point));
+            SPARSE_SET_FOREACH (&pending.points, point)
+                constraint_apply(pt, &constraint, point_find(pt, point));
         }
         id_vec_deinit(&pending.constraints);
         sparse_set_deinit(&pending.points);
@@ -420,8 +418,7 @@ static void apply_pending(struct points_to *pt)
  */
 static void visit_world(struct points_to *pt, struct sparse_set *fresh)
 {
-    SPARSE_SET_FOREACH(fresh, p)
-    {
+    SPARSE_SET_FOREACH (fresh, p) {
         uint32_t object = pt->points.data[point_find(pt, p)].object;
         if (object_at(pt, object)->info.kind != OBJECT_FUNCTION)
             object_escape(pt, object);
@@ -466,8 +463,7 @@ static void visit_node(struct points_to *pt, uint32_t node)
     if (pt->nodes.data[node].first_constraint)
         push_pending(pt, pt->nodes.data[node].first_constraint, true, &fresh);
     struct id_vec same = VEC_INIT;
-    SPARSE_SET_FOREACH(&pt->nodes.data[node].successors, s)
-    {
+    SPARSE_SET_FOREACH (&pt->nodes.data[node].successors, s) {
         uint32_t to = node_find(pt, s);
         if (to == node)
             continue;
@@ -489,8 +485,8 @@ static void refresh_set(struct points_to *pt, struct sparse_set *set, struct spa
 
     sparse_set_difference(set, &pt->stale, &kept);
     sparse_set_difference(set, &kept, &gone);
-    SPARSE_SET_FOREACH(&gone, p)
-    sparse_set_add(&added, point_find(pt, p));
+    SPARSE_SET_FOREACH (&gone, p)
+        sparse_set_add(&added, point_find(pt, p));
     sparse_set_deinit(&gone);
     sparse_set_difference(&added, &kept, ret_added);
     sparse_set_union(&kept, &added);

@@ -52,12 +52,8 @@ struct thread_answer {
 static void cover_by_vpa(const struct ask_case *ask, struct view *const *views, uint32_t count,
                          struct budget *budget, struct thread_answer *ret)
 {
-    struct vpa_problem problem = {.flow = ask->flow,
-                                  .views = views,
-                                  .view_count = count,
-                                  .closed = &ask->closed,
-                                  .ran = ask->is_single ? ask->ran.data : NULL,
-                                  .ran_count = ask->is_single ? (uint32_t)ask->ran.length : 0};
+    struct vpa_problem problem = {
+        .flow = ask->flow, .views = views, .view_count = count, .closed = &ask->closed};
     struct vpa_coverage coverage;
 
     vpa_cover(&problem, budget, &coverage);

@@ -27,8 +27,6 @@ struct vpa_problem {
     struct view *const *views; // outermost first; a view may occur more than once
     uint32_t view_count;
     const struct bitset *closed; // by node: nothing passes it
-    const uint32_t *ran;         // nodes that this thread has reached, somewhere
-    uint32_t ran_count;
 };
 
 struct vpa_coverage {

@@ -3,26 +3,11 @@
 #
 # Environment: INQUEST_BUILD (the build directory).
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 inquest=${INQUEST_BUILD:?the build directory}/bin/inquest
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-
-# expect STATUS TEXT COMMAND...: the command exits with STATUS and prints TEXT, on either stream.
-expect() {
-    local status=$1 text=$2 out got
-    shift 2
-    out=$("$@" 2>&1 </dev/null)
-    got=$?
-    [ "$got" = "$status" ] || fail "$* exits with $got, not $status: $out"
-    grep -qF -- "$text" <<<"$out" || fail "$* does not say '$text': $out"
-}
 
 # main: init or not, then work, which crashes; cleanup only after it returns.
 cat >model.txt <<'END'
