@@ -16,6 +16,7 @@
 #include "analysis/digraph.h"
 #include "common/alloc.h"
 #include "common/budget.h"
+#include "common/worklist.h"
 #include "solve/product_internal.h"
 #include "solve/view.h"
 
@@ -28,17 +29,26 @@ struct reason {
     uint32_t edge;  // go through the call on this edge; FLOW_NONE
 };
 
-// The ways to one exit: states from which it can be reached, and the edge that leads nearer.
+// The ways to one exit: states from which it can be reached.
 struct way {
     uint32_t exit;
-    uint32_t *states, *next; // sorted by state
+    uint32_t *states;
     uint32_t count;
+    uint32_t *calls; // edges on it through other exits, one for each of these
+    uint32_t call_count;
     struct reason *how; // by wanted node
     uint64_t *has;      // which of them there is a reason for
+    bool is_spent;      // none of them is missing any more
+};
+
+// Edges of the product that lie on some run, by state; numbers are the product's.
+struct adjacency {
+    uint32_t *start, *edges;
 };
 
 struct collect {
     const struct product *product;
+    struct adjacency out, in;
     struct shortest shortest;
     struct budget *budget;
     uint32_t *wanted_of;          // by node of the flow: its number, FLOW_NONE
@@ -53,7 +63,9 @@ struct collect {
     uint32_t way_count;
     struct components components;
     uint32_t *member_start, *members; // states of each component
+    bool *is_spent;                   // by component: it has nothing that is missing any more
     uint32_t *from_edge;              // scratch: the edge that a search came by
+    uint32_t *seen_before, *seen_behind, mark; // scratch: by state, the last search that met it
     struct run_event_vec events;
     uint32_t depth;
 };
@@ -69,6 +81,28 @@ static bool is_useful_edge(const struct product *product, const struct product_e
            (edge->through == FLOW_NONE || bitset_test(&product->useful, edge->through));
 }
 
+static void adjacency_init(struct adjacency *adjacency, const struct product *product,
+                           const uint32_t *start, const uint32_t *edges)
+{
+    uint32_t count = (uint32_t)product->states.length, used = 0;
+
+    adjacency->start = xmalloc_array(count + 1u, sizeof(uint32_t));
+    adjacency->edges = xmalloc_array(start[count] + 1u, sizeof(uint32_t));
+    for (uint32_t s = 0; s < count; s++) {
+        adjacency->start[s] = used;
+        for (uint32_t k = start[s]; k < start[s + 1]; k++)
+            if (is_useful_edge(product, &product->edges.data[edges[k]]))
+                adjacency->edges[used++] = edges[k];
+    }
+    adjacency->start[count] = used;
+}
+
+static void adjacency_deinit(struct adjacency *adjacency)
+{
+    free(adjacency->start);
+    free(adjacency->edges);
+}
+
 static uint32_t wanted_at(const struct collect *collect, uint32_t state)
 {
     return collect->wanted_state[state];
@@ -76,17 +110,9 @@ static uint32_t wanted_at(const struct collect *collect, uint32_t state)
 
 // ---- What can be had on the way to each exit
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 // Backwards from the exit, in its instance.
 static void find_way(struct collect *collect, struct way *way)
 {
-    const struct product *product = collect->product;
     struct product_id_vec states = VEC_INIT;
 
     product_id_vec_push(&states, way->exit);
@@ -94,21 +120,17 @@ static void find_way(struct collect *collect, struct way *way)
     for (size_t i = 0; i < states.length; i++) {
         uint32_t state = states.data[i];
 
-        for (uint32_t k = product->in_start[state]; k < product->in_start[state + 1]; k++) {
-            const struct product_edge *edge = edge_at(collect, product->in_edges[k]);
+        for (uint32_t k = collect->in.start[state]; k < collect->in.start[state + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, collect->in.edges[k]);
 
-            if (!is_useful_edge(product, edge) || collect->from_edge[edge->from] != FLOW_NONE)
+            if (collect->from_edge[edge->from] != FLOW_NONE)
                 continue;
-            collect->from_edge[edge->from] = product->in_edges[k];
+            collect->from_edge[edge->from] = collect->in.edges[k];
             product_id_vec_push(&states, edge->from);
         }
     }
     way->count = (uint32_t)states.length;
-    qsort(states.data, states.length, sizeof(*states.data), compare_ids);
-    way->next = xmalloc_array(states.length + 1, sizeof(uint32_t));
     way->states = product_id_vec_steal(&states);
-    for (uint32_t i = 0; i < way->count; i++)
-        way->next[i] = collect->from_edge[way->states[i]];
     for (uint32_t i = 0; i < way->count; i++)
         collect->from_edge[way->states[i]] = FLOW_NONE;
 }
@@ -127,29 +149,65 @@ static void take_reason(struct way *way, uint32_t wanted, struct reason reason)
 // What calls on the way have; whether anything is new.
 static bool grow_way(struct collect *collect, struct way *way)
 {
-    const struct product *product = collect->product;
     bool grown = false;
 
-    for (uint32_t i = 0; i < way->count; i++) {
-        uint32_t state = way->states[i];
+    for (uint32_t i = 0; i < way->call_count; i++) {
+        const struct way *inner =
+            &collect->ways[collect->way_of[edge_at(collect, way->calls[i])->through]];
 
-        for (uint32_t k = product->in_start[state]; k < product->in_start[state + 1]; k++) {
-            uint32_t number = product->in_edges[k];
-            const struct product_edge *edge = edge_at(collect, number);
-
-            if (edge->through == FLOW_NONE || !is_useful_edge(product, edge) ||
-                collect->way_of[edge->through] == FLOW_NONE)
-                continue;
-            const struct way *inner = &collect->ways[collect->way_of[edge->through]];
-            for (uint32_t w = 0; w < collect->words; w++)
-                for (uint64_t more = inner->has[w] & ~way->has[w]; more; more &= more - 1) {
-                    take_reason(way, w * 64 + (uint32_t)__builtin_ctzll(more),
-                                (struct reason){FLOW_NONE, number});
-                    grown = true;
-                }
-        }
+        for (uint32_t w = 0; w < collect->words; w++)
+            for (uint64_t more = inner->has[w] & ~way->has[w]; more; more &= more - 1) {
+                take_reason(way, w * 64 + (uint32_t)__builtin_ctzll(more),
+                            (struct reason){FLOW_NONE, way->calls[i]});
+                grown = true;
+            }
     }
     return grown;
+}
+
+// An edge on the way for each exit that can be gone through there.
+static void find_calls(struct collect *collect, struct way *way, uint32_t *seen, uint32_t mark)
+{
+    struct product_id_vec calls = VEC_INIT;
+
+    for (uint32_t i = 0; i < way->count; i++)
+        for (uint32_t k = collect->in.start[way->states[i]];
+             k < collect->in.start[way->states[i] + 1]; k++) {
+            uint32_t through = edge_at(collect, collect->in.edges[k])->through;
+
+            if (through == FLOW_NONE || seen[through] == mark)
+                continue;
+            seen[through] = mark;
+            product_id_vec_push(&calls, collect->in.edges[k]);
+        }
+    way->call_count = (uint32_t)calls.length;
+    way->calls = product_id_vec_steal(&calls);
+}
+
+// Until nothing grows: whoever goes through a way that has grown looks again.
+static void grow_ways(struct collect *collect)
+{
+    struct digraph users;
+    struct worklist work;
+
+    digraph_init(&users, collect->way_count);
+    worklist_init(&work, collect->way_count, NULL);
+    for (uint32_t w = 0; w < collect->way_count; w++) {
+        struct way *way = &collect->ways[w];
+
+        for (uint32_t i = 0; i < way->call_count; i++)
+            digraph_add(&users, collect->way_of[edge_at(collect, way->calls[i])->through], w);
+        worklist_push(&work, w);
+    }
+    digraph_close(&users);
+    for (uint32_t w; !budget_is_spent(collect->budget) && worklist_pop(&work, &w);) {
+        if (!grow_way(collect, &collect->ways[w]))
+            continue;
+        for (uint32_t k = users.start[w]; k < users.start[w + 1]; k++)
+            worklist_push(&work, users.target[k]);
+    }
+    worklist_deinit(&work);
+    digraph_deinit(&users);
 }
 
 static bool find_ways(struct collect *collect)
@@ -169,6 +227,7 @@ static bool find_ways(struct collect *collect)
         collect->way_of[s] = w++;
         way->exit = s;
         find_way(collect, way);
+        find_calls(collect, way, collect->seen_before, ++collect->mark);
         way->how = xmalloc_array(collect->wanted_count + 1u, sizeof(*way->how));
         way->has = xcalloc(collect->words + 1u, sizeof(uint64_t));
         for (uint32_t i = 0; i < way->count; i++)
@@ -177,11 +236,7 @@ static bool find_ways(struct collect *collect)
                 take_reason(way, wanted_at(collect, way->states[i]),
                             (struct reason){way->states[i], FLOW_NONE});
     }
-    for (bool grown = true; grown && !budget_is_spent(collect->budget);) {
-        grown = false;
-        for (uint32_t w = 0; w < collect->way_count; w++)
-            grown |= grow_way(collect, &collect->ways[w]);
-    }
+    grow_ways(collect);
     return collect->budget->state == BUDGET_LEFT;
 }
 
@@ -195,9 +250,11 @@ static void find_components(struct collect *collect)
 
     // one more node leads to everything
     digraph_init(&graph, count + 1);
-    for (size_t e = 0; e < product->edges.length; e++)
-        if (is_useful_edge(product, &product->edges.data[e]))
-            digraph_add(&graph, product->edges.data[e].from, product->edges.data[e].to);
+    for (uint32_t k = 0; k < collect->out.start[count]; k++) {
+        const struct product_edge *edge = edge_at(collect, collect->out.edges[k]);
+
+        digraph_add(&graph, edge->from, edge->to);
+    }
     for (uint32_t s = 0; s < count; s++)
         digraph_add(&graph, count, s);
     digraph_close(&graph);
@@ -212,6 +269,7 @@ static void find_components(struct collect *collect)
     for (uint32_t s = 0; s < count; s++)
         collect->members[start[collect->components.of_node[s] + 1]++] = s;
     collect->member_start = start;
+    collect->is_spent = xcalloc(collect->components.count + 1u, sizeof(bool));
 }
 
 // ---- Telling
@@ -251,7 +309,8 @@ static uint32_t choose(struct collect *collect, uint32_t exit)
 {
     uint32_t number = collect->way_of[exit];
 
-    if (number == FLOW_NONE || !collect->pending_count || collect->depth > DEPTH_MOST)
+    if (number == FLOW_NONE || collect->ways[number].is_spent || !collect->pending_count ||
+        collect->depth > DEPTH_MOST)
         return FLOW_NONE;
     for (uint32_t i = 0; i < collect->words; i++) {
         uint64_t both = collect->pending[i] & collect->ways[number].has[i];
@@ -262,6 +321,7 @@ static uint32_t choose(struct collect *collect, uint32_t exit)
             return wanted;
         }
     }
+    collect->ways[number].is_spent = true;
     return FLOW_NONE;
 }
 
@@ -288,7 +348,6 @@ static void tell_cycle(struct collect *collect, uint32_t state);
 // From one state to another: within their cycle, or by any way; then with what cycles on it have.
 static void tell_between(struct collect *collect, uint32_t from, uint32_t to, bool in_cycle)
 {
-    const struct product *product = collect->product;
     uint32_t component = collect->components.of_node[from], found = FLOW_NONE;
     struct product_id_vec states = VEC_INIT, path = VEC_INIT;
 
@@ -299,14 +358,13 @@ static void tell_between(struct collect *collect, uint32_t from, uint32_t to, bo
     for (size_t i = 0; i < states.length && found == FLOW_NONE; i++) {
         uint32_t state = states.data[i];
 
-        for (uint32_t k = product->out_start[state]; k < product->out_start[state + 1]; k++) {
-            const struct product_edge *edge = edge_at(collect, product->out_edges[k]);
+        for (uint32_t k = collect->out.start[state]; k < collect->out.start[state + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, collect->out.edges[k]);
 
-            if (!is_useful_edge(product, edge) ||
-                (in_cycle && collect->components.of_node[edge->to] != component) ||
+            if ((in_cycle && collect->components.of_node[edge->to] != component) ||
                 collect->from_edge[edge->to] != FLOW_NONE)
                 continue;
-            collect->from_edge[edge->to] = product->out_edges[k];
+            collect->from_edge[edge->to] = collect->out.edges[k];
             product_id_vec_push(&states, edge->to);
             if (edge->to == to)
                 found = to;
@@ -338,7 +396,8 @@ static void tell_cycle(struct collect *collect, uint32_t state)
     const struct product *product = collect->product;
     uint32_t component = collect->components.of_node[state];
 
-    if (!collect->components.is_cyclic[component] || collect->depth > DEPTH_MOST)
+    if (!collect->components.is_cyclic[component] || collect->is_spent[component] ||
+        collect->depth >= DEPTH_MOST)
         return;
     collect->depth++;
     for (uint32_t i = collect->member_start[component];
@@ -352,20 +411,20 @@ static void tell_cycle(struct collect *collect, uint32_t state)
             tell_around(collect, state, member);
             tell_around(collect, member, state);
         }
-        for (uint32_t k = product->out_start[member]; k < product->out_start[member + 1]; k++) {
-            const struct product_edge *edge = edge_at(collect, product->out_edges[k]);
+        for (uint32_t k = collect->out.start[member]; k < collect->out.start[member + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, collect->out.edges[k]);
 
-            if (edge->through == FLOW_NONE || !is_useful_edge(product, edge) ||
-                collect->components.of_node[edge->to] != component)
+            if (edge->through == FLOW_NONE || collect->components.of_node[edge->to] != component)
                 continue;
             for (uint32_t w; !budget_is_spent(collect->budget) &&
                              (w = choose(collect, edge->through)) != FLOW_NONE;) {
                 tell_around(collect, state, member);
-                tell_edge(collect, product->out_edges[k], w);
+                tell_edge(collect, collect->out.edges[k], w);
                 tell_around(collect, edge->to, state);
             }
         }
     }
+    collect->is_spent[component] = true;
     collect->depth--;
 }
 
@@ -396,40 +455,40 @@ struct point {
 };
 VEC_DEFINE(point_vec, struct point);
 
-// All states of the same instance that lead to this one, or that it leads to.
-static void reach_of(const struct collect *collect, uint32_t state, bool back, struct bitset *reach)
+// Marks all states of the same instance that lead to this one, or that it leads to.
+static void reach_of(const struct collect *collect, uint32_t state,
+                     const struct adjacency *adjacency, uint32_t *seen)
 {
-    const struct product *product = collect->product;
-    const uint32_t *start = back ? product->in_start : product->out_start;
-    const uint32_t *edges = back ? product->in_edges : product->out_edges;
+    bool back = adjacency == &collect->in;
     struct product_id_vec work = VEC_INIT;
 
-    bitset_clear_all(reach);
-    bitset_set(reach, state);
+    seen[state] = collect->mark;
     product_id_vec_push(&work, state);
     while (work.length) {
         uint32_t at = work.data[--work.length];
 
-        for (uint32_t k = start[at]; k < start[at + 1]; k++) {
-            const struct product_edge *edge = edge_at(collect, edges[k]);
+        for (uint32_t k = adjacency->start[at]; k < adjacency->start[at + 1]; k++) {
+            const struct product_edge *edge = edge_at(collect, adjacency->edges[k]);
             uint32_t next = back ? edge->from : edge->to;
 
-            if (is_useful_edge(product, edge) && !bitset_test_and_set(reach, next))
-                product_id_vec_push(&work, next);
+            if (seen[next] == collect->mark)
+                continue;
+            seen[next] = collect->mark;
+            product_id_vec_push(&work, next);
         }
     }
     product_id_vec_deinit(&work);
 }
 
 // Puts a point between two others, where a way leads from the one to the other by it.
-static bool insert_point(struct collect *collect, struct point_vec *points, struct point point,
-                         struct bitset *before, struct bitset *behind)
+static bool insert_point(struct collect *collect, struct point_vec *points, struct point point)
 {
-    reach_of(collect, point.begin, true, before);
-    reach_of(collect, point.end, false, behind);
+    collect->mark++;
+    reach_of(collect, point.begin, &collect->in, collect->seen_before);
+    reach_of(collect, point.end, &collect->out, collect->seen_behind);
     for (size_t i = 0; i + 1 < points->length; i++) {
-        if (!bitset_test(before, points->data[i].end) ||
-            !bitset_test(behind, points->data[i + 1].begin))
+        if (collect->seen_before[points->data[i].end] != collect->mark ||
+            collect->seen_behind[points->data[i + 1].begin] != collect->mark)
             continue;
         point_vec_push(points, point);
         for (size_t k = points->length - 1; k > i + 1; k--)
@@ -475,32 +534,26 @@ static void tell_exit(struct collect *collect, uint32_t exit, uint32_t wanted)
     uint32_t entry =
         collect->product->instances.data[collect->product->states.data[exit].instance].entry;
     struct point_vec points = VEC_INIT;
-    struct bitset before, behind;
 
     if (wanted == FLOW_NONE || !has_reason(way, wanted)) {
         tell_to(collect, exit);
         return;
     }
     collect->depth++;
-    bitset_init(&before, collect->product->states.length + 1);
-    bitset_init(&behind, collect->product->states.length + 1);
     point_vec_push(&points, (struct point){entry, entry, FLOW_NONE, FLOW_NONE});
     point_vec_push(&points, (struct point){exit, exit, FLOW_NONE, FLOW_NONE});
-    insert_point(collect, &points, point_of(collect, way, wanted), &before, &behind);
+    insert_point(collect, &points, point_of(collect, way, wanted));
     for (uint32_t w = 0; collect->depth < DEPTH_MOST && w < collect->wanted_count; w++)
         if (is_pending(collect, w) && has_reason(way, w) &&
-            insert_point(collect, &points, point_of(collect, way, w), &before, &behind))
+            insert_point(collect, &points, point_of(collect, way, w)))
             claim(collect, w);
-    bitset_deinit(&before);
-    bitset_deinit(&behind);
     tell_points(collect, &points);
     point_vec_deinit(&points);
     collect->depth--;
 }
 
 // Somewhere on the spine where the wanted node can be had. False: it cannot be put on the way.
-static bool add_point(struct collect *collect, uint32_t wanted, struct point_vec *points,
-                      struct bitset *before, struct bitset *behind)
+static bool add_point(struct collect *collect, uint32_t wanted, struct point_vec *points)
 {
     const struct product *product = collect->product;
     uint32_t tries = 0;
@@ -509,18 +562,17 @@ static bool add_point(struct collect *collect, uint32_t wanted, struct point_vec
         if (product->states.data[s].instance != PRODUCT_SPINE || !bitset_test(&product->useful, s))
             continue;
         if (wanted_at(collect, s) == wanted && ++tries &&
-            insert_point(collect, points, (struct point){s, s, FLOW_NONE, wanted}, before, behind))
+            insert_point(collect, points, (struct point){s, s, FLOW_NONE, wanted}))
             return true;
-        for (uint32_t k = product->out_start[s]; k < product->out_start[s + 1] && tries < 16; k++) {
-            const struct product_edge *edge = edge_at(collect, product->out_edges[k]);
+        for (uint32_t k = collect->out.start[s]; k < collect->out.start[s + 1] && tries < 16; k++) {
+            const struct product_edge *edge = edge_at(collect, collect->out.edges[k]);
 
-            if (edge->through == FLOW_NONE || !is_useful_edge(product, edge) ||
+            if (edge->through == FLOW_NONE ||
                 !has_reason(&collect->ways[collect->way_of[edge->through]], wanted))
                 continue;
             tries++;
             if (insert_point(collect, points,
-                             (struct point){s, edge->to, product->out_edges[k], wanted}, before,
-                             behind))
+                             (struct point){s, edge->to, collect->out.edges[k], wanted}))
                 return true;
         }
     }
@@ -532,17 +584,17 @@ static void all_pending(struct collect *collect)
     for (uint32_t w = 0; w < collect->wanted_count; w++)
         collect->pending[w / 64] |= UINT64_C(1) << (w % 64);
     collect->pending_count = collect->wanted_count;
+    memset(collect->is_spent, 0, collect->components.count);
+    for (uint32_t w = 0; w < collect->way_count; w++)
+        collect->ways[w].is_spent = false;
 }
 
 // The shortest run with all that can be had on its way; then by way of what is still missing.
 static void tell_run(struct collect *collect, uint32_t end)
 {
     struct point_vec points = VEC_INIT;
-    struct bitset before, behind;
     uint32_t first = end;
 
-    bitset_init(&before, collect->product->states.length + 1);
-    bitset_init(&behind, collect->product->states.length + 1);
     while (collect->shortest.by[first] != FLOW_NONE)
         first = edge_at(collect, collect->shortest.by[first])->from;
     point_vec_push(&points, (struct point){first, first, FLOW_NONE, FLOW_NONE});
@@ -559,13 +611,11 @@ static void tell_run(struct collect *collect, uint32_t end)
         if (round == 7)
             break;
         for (uint32_t w = 0; w < collect->wanted_count && collect->pending_count; w++)
-            added |= is_pending(collect, w) && add_point(collect, w, &points, &before, &behind);
+            added |= is_pending(collect, w) && add_point(collect, w, &points);
         if (!added)
             break;
     }
     point_vec_deinit(&points);
-    bitset_deinit(&before);
-    bitset_deinit(&behind);
 }
 
 // ----
@@ -623,13 +673,17 @@ static void collect_init(struct collect *collect, const uint32_t *nodes, uint32_
     memset(collect->way_of, 0xff, states * sizeof(uint32_t));
     collect->from_edge = xmalloc_array(states + 1, sizeof(uint32_t));
     memset(collect->from_edge, 0xff, states * sizeof(uint32_t));
+    collect->seen_before = xcalloc(states + 1, sizeof(uint32_t));
+    collect->seen_behind = xcalloc(states + 1, sizeof(uint32_t));
+    adjacency_init(&collect->out, product, product->out_start, product->out_edges);
+    adjacency_init(&collect->in, product, product->in_start, product->in_edges);
 }
 
 static void collect_deinit(struct collect *collect)
 {
     for (uint32_t w = 0; collect->ways && w < collect->way_count; w++) {
         free(collect->ways[w].states);
-        free(collect->ways[w].next);
+        free(collect->ways[w].calls);
         free(collect->ways[w].how);
         free(collect->ways[w].has);
     }
@@ -640,8 +694,13 @@ static void collect_deinit(struct collect *collect)
     product_id_vec_deinit(&collect->own);
     free(collect->pending);
     free(collect->from_edge);
+    free(collect->seen_before);
+    free(collect->seen_behind);
+    adjacency_deinit(&collect->out);
+    adjacency_deinit(&collect->in);
     free(collect->member_start);
     free(collect->members);
+    free(collect->is_spent);
     components_deinit(&collect->components);
     shortest_deinit(&collect->shortest);
     run_event_vec_deinit(&collect->events);
