@@ -15,7 +15,7 @@ def generate(seed):
     rng = random.Random(f"pool {seed}")
     ids = rng.randrange(4, 20)
     large = rng.choice([40, 100, 300])
-    growing = rng.choice([0.02, 0.1, 0.2])
+    growing = rng.choice([0.05, 0.15, 0.28])
     lines = []
     for _ in range(rng.randrange(10, 100)):
         number = rng.randrange(ids)

@@ -17,7 +17,7 @@ TYPES = ["int", "char", "long", "node", "buffer", "float"]
 
 def generate(seed):
     rng = random.Random(f"strtab {seed}")
-    foreign = rng.choice([0, 0, 0.05, 0.2])
+    foreign = rng.choice([0, 0, 0.06, 0.2])
     lines = []
 
     def name():
@@ -25,7 +25,7 @@ def generate(seed):
             return rng.choice(FOREIGN)
         return rng.choice(NAMES) + (str(rng.randrange(10)) if rng.random() < 0.3 else "")
 
-    for _ in range(rng.randrange(8, 70)):
+    for _ in range(rng.randrange(15, 100)):
         pick = rng.random()
         if pick < 0.35:
             lines.append(f"define {name()} {rng.choice(TYPES)}")
