@@ -48,10 +48,15 @@ if(runtime_sources)
     add_library(inquest-runtime STATIC ${runtime_sources})
     set_target_properties(inquest-runtime PROPERTIES POSITION_INDEPENDENT_CODE ON
         C_VISIBILITY_PRESET hidden ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR})
-    target_compile_options(inquest-runtime PRIVATE -O2 -ffreestanding -fno-stack-protector)
+    target_compile_options(inquest-runtime PRIVATE -O2 -ffreestanding -fno-stack-protector
+        -mgeneral-regs-only -fcf-protection)
     target_link_libraries(inquest-runtime PRIVATE inquest_flags)
     install(TARGETS inquest-runtime DESTINATION ${INQUEST_PLUGIN_DIR})
 endif()
+
+# For programs: inquest-cc finds it relative to itself, in the build tree as well.
+configure_file(include/inquest.h ${CMAKE_BINARY_DIR}/include/inquest.h COPYONLY)
+install(FILES include/inquest.h DESTINATION include)
 
 file(GLOB manuals CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

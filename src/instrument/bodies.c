@@ -10,12 +10,10 @@
 #include "instrument/instrument.h"
 
 #include "common/alloc.h"
-#include "common/map.h"
+#include "instrument/clone.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-MAP_DEFINE_U64(value_map, LLVMValueRef);
 
 // Does assembly text define a label that could not stand twice? `1:` may, `name:` may not.
 static bool asm_defines_label(const char *text, size_t length)
@@ -26,7 +24,7 @@ static bool asm_defines_label(const char *text, size_t length)
     return false;
 }
 
-static bool call_can_clone(LLVMValueRef call)
+bool bodies_can_clone_call(LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
     size_t length;
@@ -49,7 +47,7 @@ static bool instruction_can_clone(LLVMValueRef i)
         return false;
     case LLVMCall:
     case LLVMInvoke:
-        return call_can_clone(i);
+        return bodies_can_clone_call(i);
     default:
         return true;
     }
@@ -71,17 +69,6 @@ bool bodies_can_clone(const struct instrumented_function *function)
     return true;
 }
 
-static bool is_argument_store(LLVMValueRef i)
-{
-    return LLVMGetInstructionOpcode(i) == LLVMStore && LLVMIsAArgument(LLVMGetOperand(i, 0)) &&
-           LLVMIsAAllocaInst(LLVMGetOperand(i, 1));
-}
-
-static bool is_static_alloca(LLVMValueRef i)
-{
-    return LLVMGetInstructionOpcode(i) == LLVMAlloca && LLVMIsAConstantInt(LLVMGetOperand(i, 0));
-}
-
 // Slots and argument stores at the head of the old entry go into the new one.
 static void move_prologue(const struct instrumented_module *module, LLVMBasicBlockRef from,
                           LLVMBasicBlockRef to)
@@ -91,68 +78,12 @@ static void move_prologue(const struct instrumented_module *module, LLVMBasicBlo
     LLVMPositionBuilderAtEnd(module->builder, to);
     for (LLVMValueRef i = LLVMGetFirstInstruction(from); i; i = next) {
         next = LLVMGetNextInstruction(i);
-        if (!is_static_alloca(i) && !is_argument_store(i))
+        if (!clone_is_static_alloca(i) && !clone_is_argument_store(i))
             break;
         LLVMMetadataRef location = LLVMInstructionGetDebugLoc(i);
         LLVMInstructionRemoveFromParent(i);
         LLVMInsertIntoBuilder(module->builder, i);
         LLVMInstructionSetDebugLoc(i, location);
-    }
-}
-
-static void clone_block(const struct instrumented_module *module, LLVMBasicBlockRef block,
-                        LLVMBasicBlockRef copy, struct value_map *map)
-{
-    LLVMPositionBuilderAtEnd(module->builder, copy);
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-        LLVMMetadataRef location = LLVMInstructionGetDebugLoc(i);
-        LLVMValueRef clone;
-
-        if (LLVMGetInstructionOpcode(i) == LLVMPHI)
-            clone = LLVMBuildPhi(module->builder, LLVMTypeOf(i), "");
-        else {
-            clone = LLVMInstructionClone(i);
-            LLVMInsertIntoBuilder(module->builder, clone);
-        }
-        LLVMInstructionSetDebugLoc(clone, location);
-        *value_map_put(map, (uintptr_t)i) = clone;
-    }
-}
-
-static LLVMValueRef mapped(const struct value_map *map, LLVMValueRef value)
-{
-    LLVMValueRef *found = value ? value_map_get(map, (uintptr_t)value) : NULL;
-
-    return found ? *found : value;
-}
-
-static void remap_phi(const struct value_map *map, LLVMValueRef phi, LLVMValueRef clone)
-{
-    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-        LLVMValueRef value = mapped(map, LLVMGetIncomingValue(phi, k));
-        LLVMBasicBlockRef from =
-            LLVMValueAsBasicBlock(mapped(map, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(phi, k))));
-
-        LLVMAddIncoming(clone, &value, &from, 1);
-    }
-}
-
-static void remap_block(LLVMBasicBlockRef block, const struct value_map *map)
-{
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-        LLVMValueRef clone = mapped(map, i);
-
-        if (LLVMGetInstructionOpcode(i) == LLVMPHI) {
-            remap_phi(map, i, clone);
-            continue;
-        }
-        for (int o = 0; o < LLVMGetNumOperands(clone); o++) {
-            LLVMValueRef operand = LLVMGetOperand(clone, (unsigned)o);
-            LLVMValueRef to = mapped(map, operand);
-
-            if (to != operand)
-                LLVMSetOperand(clone, (unsigned)o, to);
-        }
     }
 }
 
@@ -182,24 +113,14 @@ void bodies_clone(struct instrumented_module *module, struct instrumented_functi
     LLVMBasicBlockRef entry =
         LLVMInsertBasicBlockInContext(module->context, blocks[0], "inquest.entry");
     move_prologue(module, blocks[0], entry);
-    for (uint32_t b = 0; b < count; b++) {
-        LLVMBasicBlockRef copy =
-            LLVMAppendBasicBlockInContext(module->context, function->function, "");
-        *value_map_put(&map, (uintptr_t)LLVMBasicBlockAsValue(blocks[b])) =
-            LLVMBasicBlockAsValue(copy);
-    }
-    for (uint32_t b = 0; b < count; b++)
-        clone_block(module, blocks[b],
-                    LLVMValueAsBasicBlock(mapped(&map, LLVMBasicBlockAsValue(blocks[b]))), &map);
-    for (uint32_t b = 0; b < count; b++)
-        remap_block(blocks[b], &map);
+    clone_blocks(module, function->function, blocks, count, &map);
     function->body_entry = blocks[0];
-    function->plain_entry = LLVMValueAsBasicBlock(mapped(&map, LLVMBasicBlockAsValue(blocks[0])));
+    function->plain_entry = clone_of_block(&map, blocks[0]);
     function->plain_calls =
         xmalloc_array(function->split.site_count + 1u, sizeof(*function->plain_calls));
     for (uint32_t s = 0; s < function->split.site_count; s++)
         function->plain_calls[s] =
-            mapped(&map, function->split.nodes[function->split.site_node[s]].call);
+            clone_of(&map, function->split.nodes[function->split.site_node[s]].call);
     choose_body(module, function, entry);
     free(blocks);
     value_map_deinit(&map);

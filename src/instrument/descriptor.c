@@ -105,7 +105,7 @@ static void tie_units(const struct instrumented_module *module, LLVMValueRef des
     free(units);
 }
 
-static void keep(const struct instrumented_module *module, LLVMValueRef global)
+void descriptor_keep(const struct instrumented_module *module, LLVMValueRef global)
 {
     // appending to an existing llvm.used means replacing it
     LLVMValueRef old = LLVMGetNamedGlobal(module->module, "llvm.used");
@@ -161,6 +161,6 @@ void descriptor_add(struct instrumented_module *module)
     LLVMSetSection(descriptor, LAYOUT_DESCRIPTOR_SECTION);
     LLVMSetAlignment(descriptor, 8);
     LLVMSetGlobalConstant(descriptor, true);
-    keep(module, descriptor);
+    descriptor_keep(module, descriptor);
     tie_units(module, descriptor, name);
 }

@@ -10,11 +10,12 @@
 #include "common/alloc.h"
 #include "common/hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-enum { COMPRESSION_LEVEL = 3, OCTA = 16 };
+enum { COMPRESSION_LEVEL = 3, OCTA = EMBED_UNIT };
 
 static size_t round_up(size_t value, size_t unit)
 {
@@ -77,24 +78,33 @@ static char *append_octa(char *at, const unsigned char *bytes)
     return at;
 }
 
-void embed_model(struct instrumented_module *module, LLVMMemoryBufferRef bitcode)
+void embed_section(const struct instrumented_module *module, const char *section,
+                   const unsigned char *frame, size_t size)
 {
-    static const char head[] = "\n.pushsection " SECTION_MODEL ",\"\",@progbits\n.p2align 3\n";
     static const char tail[] = ".popsection\n";
-    size_t size;
-    unsigned char *frame = make_frame(module, bitcode, &size);
-
-    if (!frame)
-        return;
-    char *text = xmalloc(sizeof(head) + sizeof(tail) + size / OCTA * (8 + 2 * OCTA + 1));
+    char head[128];
+    int length =
+        snprintf(head, sizeof(head), "\n.pushsection %s,\"\",@progbits\n.p2align 3\n", section);
+    char *text = xmalloc((size_t)length + sizeof(tail) + size / OCTA * (8 + 2 * OCTA + 1));
     char *at = text;
-    memcpy(at, head, sizeof(head) - 1);
-    at += sizeof(head) - 1;
+
+    memcpy(at, head, (size_t)length);
+    at += length;
     for (size_t i = 0; i < size; i += OCTA)
         at = append_octa(at, frame + i);
     memcpy(at, tail, sizeof(tail) - 1);
     at += sizeof(tail) - 1;
     LLVMAppendModuleInlineAsm(module->module, text, (size_t)(at - text));
     free(text);
+}
+
+void embed_model(struct instrumented_module *module, LLVMMemoryBufferRef bitcode)
+{
+    size_t size;
+    unsigned char *frame = make_frame(module, bitcode, &size);
+
+    if (!frame)
+        return;
+    embed_section(module, SECTION_MODEL, frame, size);
     free(frame);
 }

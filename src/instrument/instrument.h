@@ -12,6 +12,9 @@
  *   bodies.c         the second body, and the flag that chooses
  *   tailcalls.c      tail calls in recursive cycles stay tail calls
  *   descriptor.c     loaded data of the module
+ *   suspects*.c      sampled predicates: sites, regions, counters (suspects.h)
+ *
+ * clone.c copies blocks.
  */
 #ifndef INSTRUMENT_INSTRUMENT_H
 #define INSTRUMENT_INSTRUMENT_H
@@ -27,6 +30,7 @@
 struct instrument_options {
     uint32_t level; // enum section_level
     bool tunable;
+    bool suspects;
     char **include; // function-name patterns; none: all
     uint32_t include_count;
     char **exclude;
@@ -41,6 +45,7 @@ struct instrumented_function {
     uint32_t level;             // enum section_level, for this function
     uint32_t flags;             // enum section_function_flag
     bool optimized;             // not optnone
+    bool left_out;              // by pattern, annotation or nature: nothing is recorded
     struct split split;
     struct path_numbering *numbers;
     uint64_t checksum;
@@ -66,8 +71,9 @@ struct instrumented_module {
     struct instrumented_function *functions;
     uint32_t function_count;
     uint32_t site_count;
-    LLVMValueRef coverage; // [site_count x i8]
-    LLVMValueRef flags;    // [function_count x i8]
+    LLVMValueRef coverage;     // [site_count x i8]
+    LLVMValueRef flags;        // [function_count x i8]
+    struct suspects *suspects; // or NULL
     LLVMTypeRef type_i8, type_i32, type_i64, type_ptr, type_void;
 };
 
@@ -80,9 +86,18 @@ bool instrument_options_init(struct instrument_options *options, const char *tex
 void instrument_options_deinit(struct instrument_options *options);
 bool instrument_options_wants(const struct instrument_options *options, const char *name);
 
+// Has the function this attribute, one of those without a value?
+bool instrument_has_attribute(LLVMValueRef function, const char *name);
+
 // The steps of module.c, in this order.
 void embed_model(struct instrumented_module *module, LLVMMemoryBufferRef bitcode);
+// `size` bytes, a multiple of EMBED_UNIT, in a section that is not loaded.
+#define EMBED_UNIT 16
+void embed_section(const struct instrumented_module *module, const char *section,
+                   const unsigned char *frame, size_t size);
 void descriptor_add(struct instrumented_module *module);
+// Neither compiler nor linker drops it.
+void descriptor_keep(const struct instrumented_module *module, LLVMValueRef global);
 void attributes_strip(struct instrumented_module *module);
 void discriminators_add(struct instrumented_module *module, struct instrumented_function *function);
 // The location with discriminator node + 1.
@@ -90,6 +105,8 @@ LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
                                       LLVMMetadataRef location, uint32_t node);
 void tailcalls_find(struct instrumented_module *module);
 bool bodies_can_clone(const struct instrumented_function *function);
+// May the call stand twice in a function?
+bool bodies_can_clone_call(LLVMValueRef call);
 void bodies_clone(struct instrumented_module *module, struct instrumented_function *function);
 // For a function that keeps none: `asm sideeffect ""` at its entry.
 void record_pin(struct instrumented_module *module, struct instrumented_function *function);

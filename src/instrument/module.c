@@ -3,6 +3,7 @@
 
 #include "common/alloc.h"
 #include "common/hash.h"
+#include "instrument/suspects.h"
 
 #include <llvm-c/BitWriter.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #define DONE_MARK "inquest.instrumented"
 
-static bool has_attribute(LLVMValueRef function, const char *name)
+bool instrument_has_attribute(LLVMValueRef function, const char *name)
 {
     return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                        LLVMGetEnumAttributeKindForName(name, strlen(name)));
@@ -57,12 +58,12 @@ static bool wanted(const struct instrumented_module *module, LLVMValueRef f)
 {
     size_t length;
 
-    if (has_attribute(f, "naked") || is_annotated(module, f, "inquest:off"))
+    if (instrument_has_attribute(f, "naked") || is_annotated(module, f, "inquest:off"))
         return false;
     if (is_annotated(module, f, "inquest:on"))
         return true;
     // `no_profile_instrument_function`, of the attributes of C
-    if (has_attribute(f, "noprofile") || has_attribute(f, "skipprofile"))
+    if (instrument_has_attribute(f, "noprofile") || instrument_has_attribute(f, "skipprofile"))
         return false;
     return instrument_options_wants(&module->options, LLVMGetValueName2(f, &length));
 }
@@ -73,7 +74,7 @@ static bool may_be_inlined(const struct instrumented_module *module, LLVMValueRe
 {
     static const char lto[] = "ThinLTO", split_lto[] = "EnableSplitLTOUnit";
 
-    if (has_attribute(f, "noinline") || has_attribute(f, "optnone"))
+    if (instrument_has_attribute(f, "noinline") || instrument_has_attribute(f, "optnone"))
         return false;
     if (LLVMGetModuleFlag(module->module, lto, sizeof(lto) - 1) ||
         LLVMGetModuleFlag(module->module, split_lto, sizeof(split_lto) - 1))
@@ -90,12 +91,13 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
                                                .index = index,
                                                .first_site = module->site_count,
                                                .subprogram = LLVMGetSubprogram(f),
-                                               .optimized = !has_attribute(f, "optnone"),
+                                               .optimized = !instrument_has_attribute(f, "optnone"),
                                                .level = module->options.level};
     split_init(&function->split, f);
     module->site_count += function->split.site_count;
     function->checksum = path_graph_checksum(&function->split.graph);
-    if (!wanted(module, f) || uses_builtin_setjmp(f))
+    function->left_out = !wanted(module, f) || uses_builtin_setjmp(f);
+    if (function->left_out)
         function->level = SECTION_LEVEL_NONE;
     if (!function->subprogram)
         function->flags |= SECTION_FUNCTION_NO_RECORD;
@@ -146,6 +148,7 @@ static void module_deinit(struct instrumented_module *module)
         free(module->functions[f].tail_sites);
     }
     free(module->functions);
+    suspects_destroy(module->suspects);
     LLVMDisposeDIBuilder(module->debug);
     LLVMDisposeBuilder(module->builder);
     instrument_options_deinit(&module->options);
@@ -160,7 +163,7 @@ static void instrument_function(struct instrumented_module *module,
     if (function->level == SECTION_LEVEL_NONE) {
         // its callers' evidence must not be moved past calls of it either
         if (module->options.level > SECTION_LEVEL_NONE &&
-            !has_attribute(function->function, "naked"))
+            !instrument_has_attribute(function->function, "naked"))
             record_pin(module, function);
         return;
     }
@@ -198,12 +201,16 @@ bool instrument_module(LLVMModuleRef m)
     embed_model(&module, bitcode);
     LLVMDisposeMemoryBuffer(bitcode);
     descriptor_add(&module);
+    if (module.options.suspects)
+        suspects_find(&module); // sites are numbered as the front end made the code
     if (module.options.level > SECTION_LEVEL_NONE) {
         attributes_strip(&module);
         tailcalls_find(&module);
     }
     for (uint32_t f = 0; f < module.function_count; f++)
         instrument_function(&module, &module.functions[f]);
+    if (module.suspects)
+        suspects_apply(&module);
     module_deinit(&module);
     return true;
 }

@@ -66,8 +66,10 @@ static bool set(struct instrument_options *options, const char *key, size_t key_
             ok = parse_level(value, &options->level);
         else if (key_length == 7 && !memcmp(key, "tunable", 7))
             options->tunable = !strcmp(value, "1");
+        else if (key_length == 6 && !memcmp(key, "scheme", 6) && !strcmp(value, "suspects"))
+            options->suspects = true;
         else
-            ok = false; // no scheme besides those of the levels is known yet
+            ok = false;
         free(value);
     }
     return ok;

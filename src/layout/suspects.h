@@ -99,6 +99,19 @@ enum suspects_operator {
     SUSPECTS_LESS_EQUAL,
 };
 
+// ---- Loaded data, one a module: how the runtime finds the counters
+
+#define SUSPECTS_DESCRIPTOR_SECTION "inquest_suspects"
+
+struct suspects_descriptor {
+    uint64_t module_id;
+    // Of the counters, from the address of this descriptor. They start at a page and are a whole
+    // number of pages.
+    int64_t counters_offset;
+    uint32_t counter_count;
+    uint32_t reserved;
+};
+
 // ---- Counters and predicates of a kind
 
 static inline uint32_t suspects_counters(uint32_t kind)

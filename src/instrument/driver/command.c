@@ -220,6 +220,19 @@ static enum command_kind kind_of(const char *argument)
     return COMMAND_DRIVE;
 }
 
+/* Of the commands that make no code, those that read sources. */
+static bool preprocesses(const char *argument)
+{
+    static const char *const names[] = {
+        "-E",  "--preprocess",        "-M",           "--dependencies",
+        "-MM", "--user-dependencies", "-fsyntax-only"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        if (strcmp(argument, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum debug_amount debug_amount_of(const char *argument)
 {
     for (size_t i = 0; i < COUNT(debug_options); i++) {
@@ -247,6 +260,8 @@ static void take(struct command *command, const char *argument)
     enum debug_amount amount = debug_amount_of(argument);
     if (amount != DEBUG_UNSAID)
         command->debug_given = true;
+    if (preprocesses(argument))
+        command->preprocesses = true;
     if (strcmp(argument, "-w") == 0)
         command->warnings_off = true;
     if (has_prefix(argument, "-mllvm=-use-unknown-locations"))

@@ -36,9 +36,10 @@ struct command {
     bool unknown_locations_given;
     bool passes_disabled; /* no pass runs, so no model is made */
     bool warnings_off;    /* -w */
+    bool preprocesses;    /* sources are read, whatever is made of them */
 };
 
-#define COMMAND_INIT {COMMAND_DRIVE, OPTIONS_INIT, VEC_INIT, false, false, false, false}
+#define COMMAND_INIT {COMMAND_DRIVE, OPTIONS_INIT, VEC_INIT, false, false, false, false, false}
 
 void command_deinit(struct command *command);
 

@@ -36,6 +36,7 @@ struct driver {
     struct command command;    /* what they ask for */
     const char *clang;         /* path */
     const char *plugin;        /* path, or NULL */
+    const char *headers;       /* directory */
     struct error *plugin_lost; /* why it is NULL */
     struct arguments final;    /* what clang is told */
 };
@@ -87,6 +88,9 @@ static struct error *find_programs(struct driver *driver)
 {
     bool cxx = strcmp(driver->name, "inquest-c++") == 0;
     driver->plugin_lost = plugin_find(&driver->arena, &driver->plugin);
+    struct error *err = plugin_find_headers(&driver->arena, &driver->headers);
+    if (err)
+        return err;
     return process_find(&driver->arena, cxx ? "clang++-19" : "clang-19", &driver->clang);
 }
 
@@ -112,9 +116,19 @@ static void begin_additions(struct driver *driver)
     arguments_push(&driver->final, "--start-no-unused-arguments");
 }
 
+/* For <inquest.h>, after all directories that others may have put theirs into. */
+static void add_for_preprocessing(struct driver *driver)
+{
+    arguments_push(&driver->final, "-idirafter");
+    arguments_push(&driver->final, driver->headers);
+    if (options_sample(&driver->command.options))
+        arguments_push(&driver->final, "-D__INQUEST_SUSPECTS__=1");
+}
+
 static void add_for_compiling(struct driver *driver)
 {
     const struct command *command = &driver->command;
+    add_for_preprocessing(driver);
     if (!driver->plugin)
         return;
     if (!command->debug_given)
@@ -236,6 +250,21 @@ static struct error *make_record(struct driver *driver, const struct jobs *jobs,
     return err;
 }
 
+/* Whole, since nothing refers to it yet where it stands on the command line. */
+static struct error *add_runtime(struct driver *driver, const struct job *link)
+{
+    const char *runtime = NULL;
+    if (!driver->plugin || is_relocatable(link) || !options_sample(&driver->command.options))
+        return NULL;
+    struct error *err = plugin_find_runtime(&driver->arena, &runtime);
+    if (!err)
+        arguments_push(&driver->final, arena_printf(&driver->arena,
+                                                    "-Wl,--push-state,--whole-archive,%s,"
+                                                    "--pop-state",
+                                                    runtime));
+    return err;
+}
+
 static void add_for_linking(struct driver *driver, const struct job *link, const char *record)
 {
     /* As an option of the linker: of no language, and not an input of clang. */
@@ -303,6 +332,9 @@ static struct error *link_output(struct driver *driver, const struct jobs *jobs,
     begin_additions(driver);
     add_for_compiling(driver);
     add_for_linking(driver, job, record);
+    err = add_runtime(driver, job);
+    if (err)
+        return err;
     end_additions(driver);
     const char *dependencies = record ? dependency_file(job) : NULL;
     if (dependencies)
@@ -328,6 +360,17 @@ static struct error *drive(struct driver *driver)
     return job ? link_output(driver, &jobs, job) : become_clang(driver, &driver->final);
 }
 
+/* No code is made; sources may be read. */
+static struct error *ask(struct driver *driver)
+{
+    if (!driver->command.preprocesses)
+        return become_clang(driver, &driver->command.arguments);
+    begin_additions(driver);
+    add_for_preprocessing(driver);
+    end_additions(driver);
+    return become_clang(driver, &driver->final);
+}
+
 /* Comes back with an error only. */
 static struct error *run(struct driver *driver)
 {
@@ -344,7 +387,7 @@ static struct error *run(struct driver *driver)
     case COMMAND_HELP:
         return show_help(driver);
     case COMMAND_PLAIN:
-        return become_clang(driver, &driver->command.arguments);
+        return ask(driver);
     case COMMAND_COMPILE:
         return compile(driver);
     case COMMAND_DRIVE:

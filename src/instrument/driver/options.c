@@ -1,5 +1,6 @@
 #include "instrument/driver/options.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "common/arena.h"
@@ -10,7 +11,7 @@ const char options_help[] =
     "INQUEST OPTIONS:\n"
     "  -finquest=LEVEL[,SCHEME...]\n"
     "                          What the program records of its run: none (model only), calls,\n"
-    "                          paths (the default) or full\n"
+    "                          paths (the default) or full. Scheme: suspects (sampled predicates)\n"
     "  -fno-inquest-tunable    One body a function, which always records: smaller, and\n"
     "                          'inquest tune' cannot switch it off\n"
     "  -finquest-include=PATTERN\n"
@@ -45,9 +46,45 @@ static bool level_parse(const char *name, enum section_level *ret)
     return false;
 }
 
-static bool is_scheme_name(const char *name)
+/* How many letters have to be changed, added or left out to make one name of another. */
+static size_t distance(const char *a, const char *b)
 {
-    return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+    size_t row[32], length = strlen(b);
+    if (strlen(a) >= 32 || length >= 32)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            size_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = shorter < change ? shorter : change;
+        }
+    }
+    return row[length];
+}
+
+static const char *const scheme_names[] = {OPTIONS_SUSPECTS};
+#define SCHEME_COUNT (sizeof(scheme_names) / sizeof(scheme_names[0]))
+
+static struct error *scheme_parse(const char *name, const char *argument, const char **ret)
+{
+    for (size_t i = 0; i < SCHEME_COUNT; i++) {
+        if (strcmp(name, scheme_names[i]) == 0) {
+            *ret = scheme_names[i];
+            return NULL;
+        }
+    }
+    for (size_t i = 0; i < SCHEME_COUNT; i++) {
+        if (distance(name, scheme_names[i]) <= 3)
+            return error_create(ERROR_USAGE, "unknown scheme '%s' in '%s': did you mean '%s'?",
+                                name, argument, scheme_names[i]);
+    }
+    return error_create(ERROR_USAGE, "unknown scheme '%s' in '%s': there is 'suspects'", name,
+                        argument);
 }
 
 /* LEVEL[,SCHEME...]; the last -finquest= on a command line counts as a whole. */
@@ -62,9 +99,12 @@ static struct error *parse_level(struct options *options, struct arena *arena, c
                             name, argument);
     arguments_clear(&options->schemes);
     while ((name = strsep(&rest, ","))) {
-        if (!is_scheme_name(name))
-            return error_create(ERROR_USAGE, "invalid scheme '%s' in '%s'", name, argument);
-        arguments_push(&options->schemes, name);
+        const char *scheme = NULL;
+        struct error *err = scheme_parse(name, argument, &scheme);
+        if (err)
+            return err;
+        if (!arguments_contain(&options->schemes, scheme))
+            arguments_push(&options->schemes, scheme);
     }
     return NULL;
 }
@@ -99,6 +139,11 @@ struct error *options_parse(struct options *options, struct arena *arena, const 
         return error_create(ERROR_USAGE, "unknown argument: '%s'", argument);
     options->tunable = tunable;
     return NULL;
+}
+
+bool options_sample(const struct options *options)
+{
+    return arguments_contain(&options->schemes, OPTIONS_SUSPECTS);
 }
 
 static void encode(struct strbuf *buffer, const char *key, const char *value)

@@ -1,16 +1,16 @@
 /*
  * The options that are Inquest's own, and how the plugin gets them.
  *
- *     -finquest=LEVEL[,SCHEME...]   none, calls, paths (the default) or full
- *     -f[no-]inquest-tunable        whether each function keeps its original body too (default:
- * yes) -finquest-include=PATTERN     instrument the functions that match, and no others
+ *     -finquest=LEVEL[,SCHEME...]   none, calls, paths (the default) or full; suspects
+ *     -f[no-]inquest-tunable        whether each function keeps its original body too (the default)
+ *     -finquest-include=PATTERN     instrument the functions that match, and no others
  *     -finquest-exclude=PATTERN     do not instrument the functions that match
  *
  * They never reach clang. A pass plugin's own command line options are not known yet when clang
  * parses -mllvm, so the driver puts them into the environment of the clang that it runs, always,
  * so that a value from outside has no effect:
  *
- *     INQUEST_PLUGIN=level=paths:tunable=1:scheme=sample:include=parse_*:exclude=*_fast
+ *     INQUEST_PLUGIN=level=paths:tunable=1:scheme=suspects:include=parse_*:exclude=*_fast
  *
  * The value is a list of KEY=VALUE, separated by ':'. level and tunable occur exactly once,
  * scheme, include and exclude any number of times (include and exclude in the order of the command
@@ -33,6 +33,7 @@
 struct error;
 
 #define OPTIONS_VARIABLE "INQUEST_PLUGIN"
+#define OPTIONS_SUSPECTS "suspects" /* the scheme: sampled predicates */
 
 struct options {
     enum section_level level;
@@ -52,6 +53,9 @@ void options_deinit(struct options *options);
  */
 struct error *options_parse(struct options *options, struct arena *arena, const char *argument,
                             bool *ret_taken);
+
+/* Are predicates sampled? */
+bool options_sample(const struct options *options);
 
 /* Appends the value for INQUEST_PLUGIN. */
 void options_encode(const struct options *options, struct strbuf *ret);

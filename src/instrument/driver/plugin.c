@@ -13,8 +13,10 @@
 #include "common/file.h"
 #include "common/hash.h"
 
-#define PLUGIN_FROM_DRIVER "../lib/inquest/inquest-plugin.so"
-#define PLUGIN_ENTRY       "llvmGetPassPluginInfo"
+#define PLUGIN_FROM_DRIVER  "../lib/inquest/inquest-plugin.so"
+#define RUNTIME_FROM_DRIVER "../lib/inquest/libinquest-runtime.a"
+#define HEADERS_FROM_DRIVER "../include"
+#define PLUGIN_ENTRY        "llvmGetPassPluginInfo"
 
 static bool section_defines(Elf *elf, Elf_Scn *section, const char *name)
 {
@@ -58,7 +60,8 @@ static struct error *plugin_check(const char *path)
     return good ? NULL : error_create_file(ERROR_FORMAT, path, "not a compiler plugin");
 }
 
-struct error *plugin_find(struct arena *arena, const char **ret_path)
+/* A path from the driver's own directory. */
+static struct error *from_driver(struct arena *arena, const char *relative, const char **ret_path)
 {
     char driver[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", driver, sizeof(driver) - 1);
@@ -66,13 +69,37 @@ struct error *plugin_find(struct arena *arena, const char **ret_path)
         return error_errno(errno, "/proc/self/exe", "cannot read");
     driver[length] = '\0';
     char *slash = strrchr(driver, '/');
-    const char *path = arena_printf(arena, "%.*s/%s", (int)(slash ? slash - driver : 0), driver,
-                                    PLUGIN_FROM_DRIVER);
-    struct error *err = plugin_check(path);
+    *ret_path = arena_printf(arena, "%.*s/%s", (int)(slash ? slash - driver : 0), driver, relative);
+    return NULL;
+}
+
+struct error *plugin_find(struct arena *arena, const char **ret_path)
+{
+    const char *path = NULL;
+    struct error *err = from_driver(arena, PLUGIN_FROM_DRIVER, &path);
+    if (!err)
+        err = plugin_check(path);
     if (err)
         return err;
     *ret_path = path;
     return NULL;
+}
+
+struct error *plugin_find_runtime(struct arena *arena, const char **ret_path)
+{
+    const char *path = NULL;
+    struct error *err = from_driver(arena, RUNTIME_FROM_DRIVER, &path);
+    if (err)
+        return err;
+    if (access(path, R_OK) != 0)
+        return error_errno(errno, path, "cannot read");
+    *ret_path = path;
+    return NULL;
+}
+
+struct error *plugin_find_headers(struct arena *arena, const char **ret_path)
+{
+    return from_driver(arena, HEADERS_FROM_DRIVER, ret_path);
 }
 
 struct error *plugin_hash(const char *path, uint64_t *ret)

@@ -13,6 +13,12 @@ struct error;
 /* Its path, in the arena; an error when there is none that clang could load. */
 struct error *plugin_find(struct arena *arena, const char **ret_path);
 
+/* What programs that sample are linked with: libinquest-runtime.a beside it. */
+struct error *plugin_find_runtime(struct arena *arena, const char **ret_path);
+
+/* The directory that inquest.h is in. */
+struct error *plugin_find_headers(struct arena *arena, const char **ret_path);
+
 /* Of the file's contents: tells one plugin from another for caches. */
 struct error *plugin_hash(const char *path, uint64_t *ret);
 

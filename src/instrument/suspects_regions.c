@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Heads, and the copy that counts.
+ *
+ * A head keeps its block, so that all jumps to it, through a table of addresses too, come to the
+ * check; what it held moves to a new block, of which there are two. The copy's jumps to heads stay,
+ * all others go to the copy. Requires: all other schemes are applied. Breaks: nothing that is known
+ * of blocks holds any more.
+ *
+ * The countdown is the thread's variable, changed in place. In a loop that calls nothing that could
+ * come to a head it lives in a slot, which is a register later on.
+ */
+#include "instrument/suspects.h"
+
+struct region_pass {
+    const struct suspects *suspects;
+    const struct instrumented_function *function;
+    struct suspects_flow flow;
+    uint8_t *head;           // by block of flow
+    uint32_t *local;         // by block: 1 + number of the slot its countdown is in, or 0
+    LLVMValueRef slot;       // of the countdown in loops, or NULL
+    LLVMBasicBlockRef entry; // slots and stores of arguments
+    LLVMBasicBlockRef *fast; // by block: what a head held; else the block
+    struct value_map copies;
+};
+
+// ---- Where the heads are
+
+static void choose_heads(struct region_pass *pass)
+{
+    struct suspects_flow *flow = &pass->flow;
+
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        struct suspects_loop loop;
+        bool small = false;
+
+        if (!flow->header[b] || !flow->reachable[b])
+            continue;
+        if (suspects_loop_init(&loop, flow, b)) {
+            small = suspects_loop_is_small(&loop, flow);
+            suspects_loop_deinit(&loop);
+        }
+        pass->head[b] = !small;
+    }
+}
+
+static bool is_pad(LLVMBasicBlockRef block)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(block);
+
+    while (LLVMGetInstructionOpcode(i) == LLVMPHI)
+        i = LLVMGetNextInstruction(i);
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    return opcode == LLVMLandingPad || opcode == LLVMCatchPad || opcode == LLVMCleanupPad ||
+           opcode == LLVMCatchSwitch;
+}
+
+static bool can_split_edge(LLVMBasicBlockRef from)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(from));
+
+    return opcode == LLVMBr || opcode == LLVMSwitch;
+}
+
+// Can the countdown be loaded before the loop and stored behind it?
+static bool can_be_local(const struct region_pass *pass, const struct suspects_loop *loop,
+                         const uint8_t *member)
+{
+    const struct suspects_flow *flow = &pass->flow;
+
+    if (loop->calls)
+        return false;
+    for (uint32_t m = 0; m < loop->count; m++) {
+        uint32_t b = loop->members[m];
+
+        if (flow->addressed[b] || !can_split_edge(flow->blocks[b]))
+            return false;
+        for (uint32_t e = flow->predecessor_start[b]; e < flow->predecessor_start[b + 1]; e++)
+            if (!member[flow->predecessor[e]] &&
+                !can_split_edge(flow->blocks[flow->predecessor[e]]))
+                return false;
+    }
+    return true;
+}
+
+// The largest loops that have heads and call nothing.
+static void choose_local(struct region_pass *pass)
+{
+    struct suspects_flow *flow = &pass->flow;
+    uint32_t *size = xcalloc(flow->block_count, sizeof(*size));
+
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        struct suspects_loop loop;
+
+        if (!pass->head[b] || !suspects_loop_init(&loop, flow, b))
+            continue;
+        uint8_t *member = xcalloc(flow->block_count, 1);
+        for (uint32_t m = 0; m < loop.count; m++)
+            member[loop.members[m]] = 1;
+        if (can_be_local(pass, &loop, member))
+            for (uint32_t m = 0; m < loop.count; m++)
+                if (loop.count > size[loop.members[m]]) {
+                    size[loop.members[m]] = loop.count;
+                    pass->local[loop.members[m]] = b + 1;
+                }
+        free(member);
+        suspects_loop_deinit(&loop);
+    }
+    free(size);
+}
+
+// ---- Edges in and out of loops that keep the countdown to themselves
+
+static void move_countdown(const struct region_pass *pass, bool into_slot)
+{
+    const struct instrumented_module *module = pass->suspects->module;
+    LLVMValueRef from = into_slot ? pass->suspects->countdown : pass->slot;
+    LLVMValueRef to = into_slot ? pass->slot : pass->suspects->countdown;
+
+    LLVMBuildStore(module->builder, LLVMBuildLoad2(module->builder, module->type_i64, from, ""),
+                   to);
+}
+
+static void split_edge(struct region_pass *pass, LLVMValueRef terminator, unsigned successor,
+                       bool leaves, bool enters)
+{
+    const struct instrumented_module *module = pass->suspects->module;
+    LLVMBasicBlockRef target = LLVMGetSuccessor(terminator, successor);
+    LLVMBasicBlockRef between =
+        LLVMAppendBasicBlockInContext(module->context, pass->function->function, "");
+
+    LLVMPositionBuilderAtEnd(module->builder, between);
+    LLVMSetCurrentDebugLocation2(module->builder, NULL);
+    if (leaves)
+        move_countdown(pass, false);
+    if (enters)
+        move_countdown(pass, true);
+    LLVMValueRef jump = LLVMBuildBr(module->builder, target);
+    LLVMInstructionSetDebugLoc(jump, LLVMInstructionGetDebugLoc(terminator));
+    LLVMSetSuccessor(terminator, successor, between);
+}
+
+static void split_edges(struct region_pass *pass)
+{
+    struct suspects_flow *flow = &pass->flow;
+    bool any = false;
+
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        any |= pass->local[b] != 0;
+    if (!any)
+        return;
+    LLVMPositionBuilderBefore(
+        pass->suspects->module->builder,
+        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(pass->function->function)));
+    pass->slot = LLVMBuildAlloca(pass->suspects->module->builder, pass->suspects->module->type_i64,
+                                 "inquest.countdown");
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(flow->blocks[b]);
+
+        for (uint32_t e = flow->successor_start[b]; e < flow->successor_start[b + 1]; e++) {
+            uint32_t from = pass->local[b], to = pass->local[flow->successor[e]];
+            if (from != to)
+                split_edge(pass, terminator, e - flow->successor_start[b], from != 0, to != 0);
+        }
+    }
+}
+
+// ---- Bodies
+
+static void move_instruction(LLVMBuilderRef builder, LLVMValueRef i)
+{
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(i);
+
+    LLVMInstructionRemoveFromParent(i);
+    LLVMInsertIntoBuilder(builder, i);
+    LLVMInstructionSetDebugLoc(i, location);
+}
+
+// A new entry block: slots of the old one, stores of arguments at its start.
+static void make_entry(struct region_pass *pass)
+{
+    const struct instrumented_module *module = pass->suspects->module;
+    LLVMBasicBlockRef old = LLVMGetEntryBasicBlock(pass->function->function);
+    bool start = true;
+    LLVMValueRef next;
+
+    pass->entry = LLVMInsertBasicBlockInContext(module->context, old, "");
+    LLVMPositionBuilderAtEnd(module->builder, pass->entry);
+    LLVMSetCurrentDebugLocation2(module->builder, NULL);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(old); i; i = next) {
+        bool slot = clone_is_static_alloca(i);
+
+        next = LLVMGetNextInstruction(i);
+        start &= slot || clone_is_argument_store(i);
+        if (slot || start)
+            move_instruction(module->builder, i);
+    }
+}
+
+static void empty_head(struct region_pass *pass, uint32_t b)
+{
+    const struct instrumented_module *module = pass->suspects->module;
+    LLVMBasicBlockRef head = pass->flow.blocks[b], after = LLVMGetNextBasicBlock(head);
+    LLVMBasicBlockRef body =
+        after ? LLVMInsertBasicBlockInContext(module->context, after, "")
+              : LLVMAppendBasicBlockInContext(module->context, pass->function->function, "");
+    LLVMValueRef next;
+
+    LLVMPositionBuilderAtEnd(module->builder, body);
+    LLVMSetCurrentDebugLocation2(module->builder, NULL);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(head); i; i = next) {
+        next = LLVMGetNextInstruction(i);
+        move_instruction(module->builder, i);
+    }
+    pass->fast[b] = body;
+    // the copy's jumps to a head stay
+    *value_map_put(&pass->copies, (uintptr_t)LLVMBasicBlockAsValue(head)) =
+        LLVMBasicBlockAsValue(head);
+}
+
+static bool is_check(const struct region_pass *pass, LLVMBasicBlockRef block)
+{
+    return block == pass->entry ||
+           value_map_get(&pass->copies, (uintptr_t)LLVMBasicBlockAsValue(block));
+}
+
+// Blocks that are copied are all but checks.
+static LLVMBasicBlockRef *bodies(const struct region_pass *pass, uint32_t *ret_count)
+{
+    uint32_t room = LLVMCountBasicBlocks(pass->function->function), count = 0;
+    LLVMBasicBlockRef *blocks = xmalloc_array(room, sizeof(*blocks));
+
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(pass->function->function); block;
+         block = LLVMGetNextBasicBlock(block))
+        if (!is_check(pass, block))
+            blocks[count++] = block;
+    *ret_count = count;
+    return blocks;
+}
+
+// ---- Checks
+
+// Weights: that of the unlikely side is 1.
+static void set_unlikely(const struct instrumented_module *module, LLVMValueRef branch,
+                         uint32_t weight)
+{
+    static const char name[] = "branch_weights";
+    LLVMMetadataRef operands[] = {
+        LLVMMDStringInContext2(module->context, name, sizeof(name) - 1),
+        LLVMValueAsMetadata(instrument_i32(module, 1)),
+        LLVMValueAsMetadata(instrument_i32(module, weight)),
+    };
+    unsigned kind = LLVMGetMDKindIDInContext(module->context, "prof", 4);
+
+    LLVMSetMetadata(
+        branch, kind,
+        LLVMMetadataAsValue(module->context, LLVMMDNodeInContext2(module->context, operands, 3)));
+}
+
+// One off the countdown; below 0 the runtime says what it becomes, and whether to count.
+static void add_check(const struct region_pass *pass, LLVMBasicBlockRef head,
+                      LLVMBasicBlockRef fast, bool local)
+{
+    enum { LIKELY = 2000 };
+    const struct suspects *suspects = pass->suspects;
+    const struct instrumented_module *module = suspects->module;
+    LLVMBuilderRef builder = module->builder;
+    LLVMValueRef place = local ? pass->slot : suspects->countdown;
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(suspects_first_insertion_point(fast));
+    LLVMBasicBlockRef out =
+        LLVMAppendBasicBlockInContext(module->context, pass->function->function, "");
+
+    LLVMPositionBuilderAtEnd(builder, head);
+    LLVMSetCurrentDebugLocation2(builder, location);
+    LLVMValueRef left = LLVMBuildSub(builder, LLVMBuildLoad2(builder, module->type_i64, place, ""),
+                                     instrument_i64(module, 1), "");
+    LLVMBuildStore(builder, left, place);
+    LLVMValueRef is_out = LLVMBuildICmp(builder, LLVMIntSLT, left, instrument_i64(module, 0), "");
+    set_unlikely(module, LLVMBuildCondBr(builder, is_out, out, fast), LIKELY);
+
+    LLVMPositionBuilderAtEnd(builder, out);
+    LLVMValueRef next = suspects_call(suspects, &suspects->next, NULL, 0);
+    LLVMBuildStore(builder, LLVMBuildAShr(builder, next, instrument_i64(module, 1), ""), place);
+    LLVMValueRef now = LLVMBuildTrunc(builder, next, LLVMInt1TypeInContext(module->context), "");
+    LLVMBuildCondBr(builder, now, clone_of_block(&pass->copies, fast), fast);
+    LLVMSetCurrentDebugLocation2(builder, NULL);
+}
+
+static void add_checks(struct region_pass *pass, LLVMBasicBlockRef first)
+{
+    for (uint32_t b = 0; b < pass->flow.block_count; b++)
+        if (pass->head[b])
+            add_check(pass, pass->flow.blocks[b], pass->fast[b], pass->local[b] != 0);
+    add_check(pass, pass->entry, first, false);
+}
+
+// ---- The whole
+
+static void count_in_copy(const struct region_pass *pass, const LLVMBasicBlockRef *blocks,
+                          uint32_t count, LLVMBasicBlockRef first)
+{
+    const struct suspects *suspects = pass->suspects;
+    uint32_t entry_point = suspects->entry_point[pass->function->index];
+
+    for (uint32_t b = 0; b < count; b++)
+        suspects_clean_block(suspects, blocks[b]);
+    if (entry_point != SUSPECTS_NONE)
+        suspects_sample_entry(suspects, entry_point,
+                              suspects_first_insertion_point(clone_of_block(&pass->copies, first)),
+                              false);
+    for (uint32_t b = 0; b < count; b++)
+        suspects_sample_block(suspects, clone_of_block(&pass->copies, blocks[b]), false);
+}
+
+static void make_copies(struct region_pass *pass)
+{
+    LLVMValueRef function = pass->function->function;
+    LLVMBasicBlockRef first = LLVMGetEntryBasicBlock(function);
+    uint32_t count;
+
+    split_edges(pass);
+    make_entry(pass);
+    for (uint32_t b = 0; b < pass->flow.block_count; b++) {
+        pass->fast[b] = pass->flow.blocks[b];
+        if (pass->head[b])
+            empty_head(pass, b);
+    }
+    LLVMBasicBlockRef *blocks = bodies(pass, &count);
+    clone_blocks(pass->suspects->module, function, blocks, count, &pass->copies);
+    add_checks(pass, first);
+    count_in_copy(pass, blocks, count, first);
+    free(blocks);
+}
+
+// One body: each site asks by itself.
+static void count_in_place(struct suspects *suspects, const struct instrumented_function *function)
+{
+    uint32_t entry_point = suspects->entry_point[function->index];
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function->function);
+    LLVMValueRef first = LLVMGetFirstInstruction(entry);
+
+    while (LLVMGetInstructionOpcode(first) == LLVMAlloca)
+        first = LLVMGetNextInstruction(first);
+    for (LLVMBasicBlockRef block = entry; block; block = LLVMGetNextBasicBlock(block))
+        suspects_sample_block(suspects, block, true);
+    if (entry_point != SUSPECTS_NONE)
+        suspects_sample_entry(suspects, entry_point, first, true);
+}
+
+static bool has_sites(const struct suspects *suspects, const struct instrumented_function *function)
+{
+    uint32_t first, count;
+
+    if (suspects->entry_point[function->index] != SUSPECTS_NONE)
+        return true;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->function); block;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (suspects_marked(suspects, i, &first, &count))
+                return true;
+    return false;
+}
+
+static bool instruction_can_copy(LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMCallBr:
+    case LLVMCatchSwitch:
+    case LLVMCatchPad:
+    case LLVMCleanupPad:
+        return false;
+    case LLVMCall:
+    case LLVMInvoke:
+        return bodies_can_clone_call(i);
+    default:
+        return true;
+    }
+}
+
+static bool can_copy(struct region_pass *pass)
+{
+    bool heads = false;
+
+    for (uint32_t b = 0; b < pass->flow.block_count; b++) {
+        LLVMBasicBlockRef block = pass->flow.blocks[b];
+
+        if (pass->head[b] && is_pad(block))
+            return false;
+        heads |= pass->head[b];
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (!instruction_can_copy(i))
+                return false;
+    }
+    return !heads || suspects_demote(pass->suspects, pass->function->function);
+}
+
+void suspects_apply_to(struct suspects *suspects, struct instrumented_function *function)
+{
+    struct region_pass pass = {.suspects = suspects, .function = function, .copies = MAP_INIT};
+
+    if (!has_sites(suspects, function))
+        return;
+    suspects_flow_init(&pass.flow, function->function);
+    pass.head = xcalloc(pass.flow.block_count, 1);
+    pass.local = xcalloc(pass.flow.block_count, sizeof(uint32_t));
+    pass.fast = xcalloc(pass.flow.block_count, sizeof(LLVMBasicBlockRef));
+    choose_heads(&pass);
+    if (can_copy(&pass)) {
+        choose_local(&pass);
+        make_copies(&pass);
+    } else
+        count_in_place(suspects, function);
+    suspects_flow_deinit(&pass.flow);
+    value_map_deinit(&pass.copies);
+    free(pass.head);
+    free(pass.local);
+    free(pass.fast);
+}
