@@ -90,6 +90,10 @@ struct error *image_open(const char *path, const char *const *debug_directories,
                          size_t debug_directory_count, struct image **ret);
 void image_destroy(struct image *image); // NULL is fine
 
+// The frames of a section's bytes, to be freed; payloads are borrowed from the bytes.
+struct error *image_parse_frames(const char *path, const void *bytes, size_t size,
+                                 struct image_frame **ret, uint32_t *ret_count);
+
 // The .dynsym entry of this name, or NULL. Of several versions of a name a defined one is given.
 const struct image_symbol *image_dynamic(const struct image *image, const char *name);
 // Symbols of functions at exactly this address: *ret is the first of so many.

@@ -9,6 +9,7 @@
 #include "common/strbuf.h"
 #include "common/vec.h"
 #include "layout/section.h"
+#include "layout/suspects.h"
 #include "program/image_private.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
@@ -35,7 +36,7 @@ static struct error *check_header(const char *path, uint64_t offset,
         return error_create_at_offset(ERROR_MISMATCH, path, offset,
                                       "model of version %u; this inquest reads version %u",
                                       header->version, SECTION_VERSION);
-    if (header->kind != SECTION_KIND_MODULE && header->kind != SECTION_KIND_LINK)
+    if (header->kind < SECTION_KIND_MODULE || header->kind > SECTION_KIND_SUSPECTS)
         return error_create_at_offset(ERROR_FORMAT, path, offset,
                                       "damaged model: no frame is of kind %u", header->kind);
     if (header->payload_length > left)
@@ -92,6 +93,21 @@ static struct error *read_frames(const char *path, uint64_t offset, const unsign
                                           "damaged model: no zeros behind a frame");
         at += padding;
     }
+    return NULL;
+}
+
+struct error *image_parse_frames(const char *path, const void *bytes, size_t size,
+                                 struct image_frame **ret, uint32_t *ret_count)
+{
+    struct frame_vec frames = VEC_INIT;
+    struct error *err = read_frames(path, 0, bytes, size, &frames);
+
+    if (err) {
+        frame_vec_deinit(&frames);
+        return err;
+    }
+    *ret_count = (uint32_t)frames.length;
+    *ret = frame_vec_steal(&frames);
     return NULL;
 }
 
@@ -235,6 +251,8 @@ struct error *image_read_frames(struct image *image, const char *const *debug_di
     struct error *err = read_section(image->model_path, elf, SECTION_MODEL, &frames);
     if (!err)
         err = read_section(image->model_path, elf, SECTION_LINK, &frames);
+    if (!err)
+        err = read_section(image->model_path, elf, SECTION_SUSPECTS, &frames);
     if (err) {
         frame_vec_deinit(&frames);
         return err;

@@ -13,10 +13,11 @@
  * A report is added whole or not at all, by one transaction, and once, however often and by however
  * many writers it is brought: its run_id says which it is. What is said to be added has been
  * committed. A report that does not fit the build (a module that it does not have, counters beyond
- * its own) is refused with ERROR_MALFORMED and changes nothing; one of a build that the store does
- * not know with ERROR_NOT_FOUND.
+ * its own) is refused with ERROR_FORMAT and changes nothing; one of a build that the store does not
+ * know with ERROR_NOT_FOUND.
  *
- * Runs whose outcome is not known are kept and not counted.
+ * Runs whose outcome is not known are kept and not counted. One handle is for one thread, and does
+ * one thing at a time: `each` functions may not use it. docs/suspects_statistics.md has the tables.
  */
 #ifndef SUSPECTS_STORE_H
 #define SUSPECTS_STORE_H
@@ -51,6 +52,16 @@ void store_close(struct store *store); // NULL is fine
 struct error *store_add_build(struct store *store, const struct suspects_sites *sites);
 struct error *store_add(struct store *store, const struct suspects_report *report,
                         enum store_result *ret);
+
+// Many by one transaction, which is what makes them quick: about a hundred to a thousand at once.
+// Those that are refused say why in `refused` (the caller's to destroy, else NULL) and do not
+// hinder the others; where an error is returned none of them was added.
+struct store_added {
+    enum store_result result;
+    struct error *refused;
+};
+struct error *store_add_many(struct store *store, const struct suspects_report *const *reports,
+                             size_t count, struct store_added *ret);
 // All builds and runs of another store that this one does not have.
 struct error *store_merge(struct store *store, struct store *other, uint64_t *added,
                           uint64_t *known);
@@ -103,12 +114,20 @@ struct cluster {
     uint64_t failing; // runs that its head explains: those that no cluster before it does
 };
 
+// What is done with the runs in which a chosen predictor is true.
+enum store_elimination {
+    STORE_DISCARD,         // all of them are taken away
+    STORE_DISCARD_FAILING, // those that failed are
+    STORE_RELABEL,         // those that failed count as passed from then on
+};
+
 struct store_rank_request {
     const uint8_t *build_id; // NULL: the only one with runs; several: an error that names them
     uint32_t build_id_length;
     uint32_t cluster_most;   // 0: as many as there are
     uint32_t predictor_most; // in each; 0: all
     double confidence;       // of the lower bound; 0: 0.95
+    enum store_elimination elimination;
 };
 
 struct ranking {

@@ -53,6 +53,7 @@ void catch_result_deinit(struct catch_result *result)
         free(result->failures.data[i].reason);
     }
     catch_failure_vec_deinit(&result->failures);
+    catch_end_vec_deinit(&result->ends);
     error_destroy(result->trouble);
     result->trouble = NULL;
 }
@@ -203,6 +204,7 @@ static bool watches_output(const struct catch *run)
 
 static void fail_output(struct catch *run, struct tracee *tracee, const struct output_watch *watch)
 {
+    run->result->wrong_output = true;
     note_failure(run, tracee, 0, NULL, output_watch_describe(watch));
     kill_all(run);
 }
@@ -373,6 +375,8 @@ static void on_gone(struct catch *run, struct tracer_event *event)
     if (tracee->tid != tracee->pid)
         return;
     catch_pid_map_remove(&run->failed, (uint64_t)tracee->pid);
+    catch_end_vec_push(&run->result->ends,
+                       (struct catch_end){tracee->pid, event->status, run->killing});
     if (tracee->pid == run->root) {
         run->result->status = event->status;
         run->forward.program = 0;
@@ -398,6 +402,7 @@ static void on_timeout(struct catch *run)
         kept++;
     }
     tracee_vec_deinit(&threads);
+    run->result->timed_out = true;
     kill_all(run);
 }
 
@@ -460,7 +465,9 @@ static struct error *open_watches(struct catch *run)
 {
     for (int stream = 1; stream <= CATCH_STREAMS; stream++) {
         const char *expected = run->settings->expect[stream];
-        int descriptor = stream == 1 && run->pty.program >= 0 ? run->pty.program : stream;
+        int descriptor = stream == 1 && run->pty.program >= 0 ? run->pty.program
+                         : run->settings->output[stream] > 0  ? run->settings->output[stream]
+                                                              : stream;
         struct error *err =
             expected ? output_watch_create(expected, stream, descriptor, &run->watches[stream - 1])
                      : NULL;
@@ -476,8 +483,10 @@ static struct error *start(struct catch *run)
     struct tracer_command command = {
         .argv = settings->argv,
         .path = settings->path,
-        .redirect = {-1, run->pty.program, -1},
+        .redirect = {-1, settings->output[1], settings->output[2]},
     };
+    if (run->pty.program > 0)
+        command.redirect[1] = run->pty.program;
     if (watches_output(run) && settings->seccomp) {
         command.stop_at_syscalls = output_syscalls;
         command.stop_at_syscall_count = output_syscall_count;
@@ -491,7 +500,8 @@ static struct error *run_prepared(struct catch *run)
 {
     struct error *err = forward_init(&run->forward);
     if (!err && run->settings->unbuffered)
-        err = pty_open(&run->pty, STDOUT_FILENO);
+        err = pty_open(&run->pty,
+                       run->settings->output[1] > 0 ? run->settings->output[1] : STDOUT_FILENO);
     if (!err)
         err = open_watches(run);
     if (!err)
@@ -511,8 +521,10 @@ static void check_missing_too_late(struct catch *run)
 {
     for (int i = 0; i < CATCH_STREAMS; i++) {
         const struct output_watch *watch = run->watches[i];
-        if (!watch || !output_watch_is_short(watch) || run->result->failures.length > 0 ||
-            run->result->trouble)
+        if (!watch || !output_watch_is_short(watch))
+            continue;
+        run->result->wrong_output = true;
+        if (run->result->failures.length > 0 || run->result->trouble)
             continue;
         _cleanup_free_ char *text = output_watch_describe(watch);
         run->result->trouble = error_create(

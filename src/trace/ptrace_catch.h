@@ -37,6 +37,7 @@ struct catch_settings {
     bool zstd;
     bool seccomp;    /* stop at output by a filter, where that can be had */
     bool unbuffered; /* standard output is a terminal to the program */
+    int output[3];   /* [1], [2]: where the program's output goes; 0 or less: where ours does */
 };
 
 struct catch_failure {
@@ -49,11 +50,22 @@ struct catch_failure {
 };
 VEC_DEFINE(catch_failure_vec, struct catch_failure);
 
+/* How a process ended, whether that is a failure or not. */
+struct catch_end {
+    pid_t pid;
+    int status;  /* wait status */
+    bool killed; /* by us, after wrong output or at the end of the time */
+};
+VEC_DEFINE(catch_end_vec, struct catch_end);
+
 struct catch_result {
     struct catch_failure_vec failures; /* in order of time */
+    struct catch_end_vec ends;         /* of all processes that were traced to their end */
     int status;                        /* wait status of the program */
-    uint64_t unseen;                   /* bytes of output that could not be compared */
-    struct error *trouble;             /* a core that could not be had, or NULL */
+    bool wrong_output;                 /* it was not what was expected */
+    bool timed_out;
+    uint64_t unseen;       /* bytes of output that could not be compared */
+    struct error *trouble; /* a core that could not be had, or NULL */
 };
 
 /* result is to be deinitialised in any case. An error: the program was not run or has been lost. */
