@@ -60,6 +60,8 @@ struct dataflow_options {
     // Where pointers may point to; NULL: to anything whose address is taken.
     const struct points_to *points_to;
     uint32_t condition_most; // comparisons in one precondition; 0: a default
+    // Also variables that no branch depends on: for dataflow_assume.
+    bool all_variables;
 };
 
 // model and flow are borrowed and outlive it. The model is complete; where it has no instructions
@@ -90,10 +92,15 @@ struct dataflow_value dataflow_step(struct dataflow *dataflow, uint32_t node, ui
 // pending call.
 struct dataflow_value dataflow_call(struct dataflow *dataflow, uint32_t node, uint32_t function);
 // caller: from the caller's entry to `node`. callee: from the entry of `function` to its end. The
-// value behind the call: on the edge by which it goes on (FLOW_BEHIND, FLOW_LANDS).
+// value behind the call: on the edge by which it goes on (FLOW_BEHIND, FLOW_LANDS). An edge of
+// UINT32_MAX: the caller is left by the same jump as the callee. Of `flow->signals`, whose calls
+// leave the node where it was: the caller's value.
 struct dataflow_value dataflow_merge(struct dataflow *dataflow, struct dataflow_value caller,
                                      struct dataflow_value callee, uint32_t node, uint32_t function,
                                      uint32_t edge);
+// The effect of the node and a call that is passed without a look, on such an edge: all that what
+// it calls may write is anything, its result is unknown.
+struct dataflow_value dataflow_skip(struct dataflow *dataflow, uint32_t node, uint32_t edge);
 // The instructions of a node that ends a function by returning (FLOW_RETURNS), or by a jump: the
 // result becomes what dataflow_merge looks for.
 struct dataflow_value dataflow_leave(struct dataflow *dataflow, uint32_t node);

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "path/solve.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/budget.h"
+#include "solve/automaton.h"
+
+// ---- What there is to look at
+
+static void add_all(struct bitset *set, const struct bitset *others)
+{
+    if (others)
+        bitset_union(set, others);
+}
+
+static void find_noticed(struct solving *solving)
+{
+    const struct path_problem *problem = solving->problem;
+    const struct automaton *automaton = problem->automaton;
+
+    for (uint32_t n = 0; n < problem->flow->node_count; n++)
+        if (marks_of_node(&solving->marks, n) || (automaton && automaton->minds(automaton, n)))
+            bitset_set(&solving->noticed, n);
+}
+
+static void solving_init(struct solving *solving)
+{
+    const struct path_problem *problem = solving->problem;
+    uint32_t nodes = problem->flow->node_count;
+
+    marks_init(&solving->marks, problem);
+    bitset_init(&solving->closed, nodes);
+    bitset_init(&solving->blocked, nodes);
+    bitset_init(&solving->noticed, nodes);
+    add_all(&solving->closed, problem->closed);
+    add_all(&solving->blocked, problem->absent);
+    add_all(&solving->blocked, problem->avoid);
+    find_noticed(solving);
+    calls_init(&solving->calls,
+               &(struct calls_facts){.flow = problem->flow,
+                                     .closed = &solving->closed,
+                                     .blocked = &solving->blocked,
+                                     .noticed = &solving->noticed});
+    // a call in which nothing is met may change variables all the same
+    if (problem->no_compression || problem->dataflow) {
+        bitset_set_all(&solving->calls.matters);
+        solving->calls.handlers_matter = problem->flow->signals != FLOW_NONE;
+    }
+}
+
+static void solving_deinit(struct solving *solving)
+{
+    marks_deinit(&solving->marks);
+    calls_deinit(&solving->calls);
+    bitset_deinit(&solving->closed);
+    bitset_deinit(&solving->blocked);
+    bitset_deinit(&solving->noticed);
+}
+
+// ---- What was found
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->worth != y->worth)
+        return x->worth > y->worth ? -1 : 1;
+    if (x->length != y->length)
+        return x->length < y->length ? -1 : 1;
+    if (x->stack != y->stack)
+        return x->stack < y->stack ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void candidates_sort(struct candidate_vec *candidates)
+{
+    qsort(candidates->data, candidates->length, sizeof(*candidates->data), compare_candidates);
+}
+
+void candidates_thin(const struct marks *marks, struct candidate_vec *candidates)
+{
+    struct path_id_vec keep = VEC_INIT;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < candidates->length; i++) {
+        const struct candidate *next = &candidates->data[i];
+        bool is_covered = false;
+
+        // orders are kept by all of them: what they have and need does not count any more
+        for (size_t k = 0; k < candidates->length && !is_covered; k++) {
+            const struct candidate *other = &candidates->data[k];
+            uint64_t rest = next->bits & ~marks->touched;
+
+            is_covered = k != i && other->length <= next->length &&
+                         marks_covers(marks, (other->bits & marks->touched) | rest, next->bits) &&
+                         (k < i || other->length < next->length ||
+                          !marks_covers(marks, next->bits, (other->bits & marks->touched) | rest));
+        }
+        if (!is_covered)
+            path_id_vec_push(&keep, (uint32_t)i);
+    }
+    for (size_t i = 0; i < keep.length; i++)
+        candidates->data[kept++] = candidates->data[keep.data[i]];
+    candidates->length = kept;
+    path_id_vec_deinit(&keep);
+}
+
+// What the events say themselves.
+static uint64_t count_events(const struct solving *solving, const struct path_event_vec *events,
+                             uint64_t *length)
+{
+    uint64_t bits = 0;
+
+    *length = 0;
+    for (size_t i = 0; i < events->length; i++)
+        if (events->data[i].letter == RUN_STEP) {
+            (*length)++;
+            bits = marks_extend(&solving->marks, bits,
+                                marks_of_node(&solving->marks, events->data[i].node));
+        }
+    return bits;
+}
+
+// By number of critical node; those that count only where something holds, if the path has them.
+static uint64_t touched_by(const struct solving *solving, const struct path_event_vec *events,
+                           uint64_t bits)
+{
+    const struct path_problem *problem = solving->problem;
+    const struct marks *marks = &solving->marks;
+    uint64_t touched = marks_touched(marks, bits & marks->touched);
+
+    for (uint32_t c = 0; c < problem->critical_count; c++) {
+        if (marks->bit_of[c] != MARKS_NO_BIT)
+            continue;
+        for (size_t i = 0; !(touched >> c & 1) && i < events->length; i++)
+            if (events->data[i].letter == RUN_STEP &&
+                events->data[i].node == problem->critical[c].node)
+                touched |= UINT64_C(1) << c;
+    }
+    return touched;
+}
+
+static bool is_same_run(const struct run *run, const struct path_event_vec *events)
+{
+    if (run->count != events->length)
+        return false;
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->events[i].letter != events->data[i].letter ||
+            run->events[i].node != events->data[i].node ||
+            run->events[i].function != events->data[i].function)
+            return false;
+    return true;
+}
+
+bool solving_keep(struct solving *solving, const struct candidate *candidate,
+                  struct path_event_vec *events)
+{
+    const struct path_problem *problem = solving->problem;
+    struct path_found found = {.length = candidate->length,
+                               .stack = candidate->stack,
+                               .is_feasible = true,
+                               .doubtful = UINT32_MAX};
+    uint64_t assumed = solving->marks.assumed, length;
+    uint64_t bits = count_events(solving, events, &length);
+
+    assert(length == candidate->length);
+    assert((bits & ~assumed) == (candidate->bits & ~assumed) && !(candidate->bits & ~bits));
+    assert(marks_is_allowed(&solving->marks, bits));
+    found.touched = touched_by(solving, events, candidate->bits);
+    found.score = problem->measure
+                      ? problem->measure(problem->measure_context, found.touched, found.length)
+                      : marks_worth(&solving->marks, candidate->bits, 0);
+    for (size_t i = 0; i < solving->found.length; i++)
+        if (is_same_run(&solving->found.data[i].run, events)) {
+            path_event_vec_deinit(events);
+            return false;
+        }
+    found.run.count = (uint32_t)events->length;
+    found.run.events = path_event_vec_steal(events);
+    if (problem->dataflow) {
+        found.doubtful = dataflow_replay(problem->dataflow, &found.run);
+        found.is_feasible = found.doubtful == UINT32_MAX;
+    }
+    path_found_vec_push(&solving->found, found);
+    return true;
+}
+
+// ----
+
+void path_solve(const struct path_problem *problem, struct budget *budget, struct path_result *ret)
+{
+    struct solving solving = {.problem = problem, .result = ret};
+    struct budget unlimited;
+
+    *ret = (struct path_result){.complete = true};
+    budget_init(&unlimited, 0, 0);
+    solving.budget = budget ? budget : &unlimited;
+    solving_init(&solving);
+    if (problem->method == PATH_AUTO && problem->weights == PATH_WEIGHTS_AUTO)
+        search_solve(&solving);
+    else
+        system_solve(&solving);
+    ret->is_optimal = ret->complete && !problem->dataflow;
+    ret->count = (uint32_t)solving.found.length;
+    ret->paths = path_found_vec_steal(&solving.found);
+    solving_deinit(&solving);
+}
+
+void path_result_deinit(struct path_result *result)
+{
+    for (uint32_t i = 0; i < result->count; i++)
+        run_deinit(&result->paths[i].run);
+    free(result->paths);
+    *result = (struct path_result){0};
+}
