@@ -2,7 +2,8 @@
 /*
  * The subcommands: one file each, src/cli/NAME.c, one line each in main.c's table.
  *
- *     int cli_report(int argc, char **argv)     // argv[0] is "report", its arguments follow
+ *     int cli_path(int argc, char **argv);
+int cli_report(int argc, char **argv)     // argv[0] is "report", its arguments follow
  *
  * The result is the exit status.
  */
@@ -21,10 +22,12 @@ int cli_ask(int argc, char **argv);
 int cli_coverage(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_dump(int argc, char **argv);
+int cli_path(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_slice(int argc, char **argv);
 int cli_summary(int argc, char **argv);
+int cli_suspects(int argc, char **argv);
 int cli_tune(int argc, char **argv);
 
 #endif

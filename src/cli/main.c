@@ -23,6 +23,8 @@ static const struct command commands[] = {
     {"ask", cli_ask, "is there a run that fits the evidence and a query? With a proof"},
     {"coverage", cli_coverage, "yes, no or maybe for every line: did it run?"},
     {"slice", cli_slice, "what the failure may depend on, as source"},
+    {"suspects", cli_suspects, "what predicts failure, from many sampled runs"},
+    {"path", cli_path, "the path to the failure that touches the most telling places"},
     {"dump", cli_dump, "the model of a program as text"},
     {"tune", cli_tune, "switch the recording of paths on or off, function by function"},
     {"doctor", cli_doctor, "what on this machine would stop a core from being had"},

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/options.h"
+#include "cli/run_suspects.h"
 #include "common/alloc.h"
 #include "common/budget.h"
 #include "common/cleanup.h"
@@ -30,6 +31,7 @@ struct run_options {
     const char *core, *expect, *expect_stderr, *timeout, *output;
     bool zstd, follow, no_follow, all, unbuffered, no_seccomp, no_summary, pass_exit;
     double timeout_seconds;
+    struct run_suspects suspects; /* with a directory: reports are wanted */
 };
 
 static const char run_about[] =
@@ -62,6 +64,12 @@ static struct error *run_parse(struct run_options *run, int argc, char **argv)
          &run->no_summary},
         {"output", 'o', "FILE", "the summary goes to FILE", OPTION_TEXT, &run->output},
         {"pass-exit", 'p', NULL, "exit as CMD did", OPTION_FLAG, &run->pass_exit},
+        {"suspects", 's', "DIR", "a report of what was sampled goes to DIR; no core is kept",
+         OPTION_TEXT, &run->suspects.directory},
+        {"rate", 0, "N", "for --suspects: sample one in N", OPTION_TEXT, &run->suspects.rate},
+        {"seed", 0, "S", "for --suspects: of the random numbers", OPTION_TEXT, &run->suspects.seed},
+        {"oracle", 0, "CMD", "for --suspects: a command that says whether CMD failed (exit 1)",
+         OPTION_TEXT, &run->suspects.oracle},
         {0},
     };
     const struct command_help help = {
@@ -69,7 +77,8 @@ static struct error *run_parse(struct run_options *run, int argc, char **argv)
         .usage = "[OPTIONS] -- CMD [ARGUMENT...]",
         .about = run_about,
         .example = "inquest run -- ./program input\n"
-                   "inquest run --expect right.txt --unbuffered -- ./program input",
+                   "inquest run --expect right.txt --unbuffered -- ./program input\n"
+                   "inquest run --suspects runs --rate 100 -- ./program input",
         .specs = specs,
         .stop_at_first = true,
         .least = 1,
@@ -82,6 +91,13 @@ static struct error *run_parse(struct run_options *run, int argc, char **argv)
         err = budget_parse_time(run->timeout, &run->timeout_seconds);
     if (!err && run->follow && run->no_follow)
         err = error_create(ERROR_USAGE, "'--follow' and '--no-follow' exclude each other");
+    if (!err && !run->suspects.directory &&
+        (run->suspects.rate || run->suspects.seed || run->suspects.oracle))
+        err = error_create(ERROR_USAGE, "'--%s' needs '--suspects DIR'",
+                           run->suspects.rate   ? "rate"
+                           : run->suspects.seed ? "seed"
+                                                : "oracle");
+    run->suspects.quiet = run->common.quiet;
     /* A child with the filter and without a tracer could not write at all. */
     if (!err && run->no_follow && !run->no_seccomp && (run->expect || run->expect_stderr))
         err = error_create(ERROR_USAGE, "'--expect' with '--no-follow' needs '--no-seccomp'");
@@ -221,49 +237,113 @@ static int run_report(const struct run_options *run, struct catch_result *result
     return kept ? CLI_FOUND : CLI_NOT_FOUND;
 }
 
+/* Of a run for its reports a core is kept only where a name was given. */
+static bool run_keeps_core(const struct run_options *run)
+{
+    return !run->suspects.directory || run->core;
+}
+
+/* Why a run has failed, where that is known; begins with ": ". */
+static char *run_reason(const struct catch_result *result)
+{
+    if (result->failures.length > 0)
+        return xasprintf(": %s", result->failures.data[0].reason);
+    if (WIFSIGNALED(result->status))
+        return xasprintf(": signal %d", WTERMSIG(result->status));
+    if (WEXITSTATUS(result->status) != 0)
+        return xasprintf(": exit status %d", WEXITSTATUS(result->status));
+    return xstrdup("");
+}
+
+/* What is said of a run for its reports. Exit status as ever: 0 it failed, 1 it did not. */
+static int run_tell_suspects(const struct run_options *run, const struct catch_result *result)
+{
+    const struct run_suspects *suspects = &run->suspects;
+    const char *name = suspects_outcome_name(suspects->outcome);
+    bool failed = suspects->outcome == SUSPECTS_FAILED;
+
+    if (result->trouble && !run_keeps_core(run) && !run->common.quiet) {
+        _cleanup_free_ char *text = error_text(result->trouble);
+        fprintf(stderr, "inquest: warning: %s\n", text);
+    }
+    if (suspects->report_count == 0) {
+        fprintf(stderr,
+                "inquest: no report: nothing that '%s' ran was built to sample "
+                "(inquest-cc -finquest=paths,suspects)\n",
+                run->common.arguments[0]);
+        return CLI_TROUBLE;
+    }
+    if (!run->common.quiet && (failed || run->common.verbose)) {
+        _cleanup_free_ char *reason = failed ? run_reason(result) : xstrdup("");
+        fprintf(stderr, "inquest: %s%s; %u report%s in '%s'\n", name, reason,
+                suspects->report_count, suspects->report_count == 1 ? "" : "s",
+                suspects->directory);
+    }
+    return failed                                 ? CLI_FOUND
+           : suspects->outcome == SUSPECTS_PASSED ? CLI_NOT_FOUND
+                                                  : CLI_UNDECIDED;
+}
+
 static struct error *run_catch(const struct run_options *run, const char *path,
                                struct catch_result *result)
 {
     const struct catch_settings settings = {
         .argv = (char *const *)run->common.arguments,
         .path = path,
-        .core = run->core   ? run->core
-                : run->zstd ? "inquest.core.%p.zst"
-                            : "inquest.core.%p",
+        .core = run->core              ? run->core
+                : !run_keeps_core(run) ? run->suspects.core
+                : run->zstd            ? "inquest.core.%p.zst"
+                                       : "inquest.core.%p",
         .expect = {NULL, run->expect, run->expect_stderr},
         .timeout = run->timeout_seconds,
         .follow = !run->no_follow,
-        .all = run->all,
-        .zstd = run->zstd,
+        .all = run->all || !run_keeps_core(run),
+        .zstd = run->zstd && run_keeps_core(run),
         .seccomp = !run->no_seccomp,
         .unbuffered = run->unbuffered,
+        .output = {0, run->suspects.output[1], run->suspects.output[2]},
     };
     fflush(NULL);
     return catch_run(&settings, result);
+}
+
+/* The program from its start to its reports. */
+static struct error *run_all(struct run_options *run, struct catch_result *result)
+{
+    _cleanup_free_ char *path = NULL;
+    struct error *err = tracer_find_command(run->common.arguments[0], &path);
+    if (!err)
+        err = run_check_privileges(path);
+    if (!err && run->suspects.directory)
+        err = run_suspects_begin(&run->suspects);
+    if (!err)
+        err = run_catch(run, path, result);
+    if (!err && run->suspects.directory)
+        err = run_suspects_end(&run->suspects, result);
+    return err;
 }
 
 int cli_run(int argc, char **argv)
 {
     struct run_options run = {0};
     struct catch_result result = {0};
-    _cleanup_free_ char *path = NULL;
     struct error *err = run_parse(&run, argc, argv);
     if (!err && run.common.help) {
         options_deinit(&run.common);
         return CLI_FOUND;
     }
     if (!err)
-        err = tracer_find_command(run.common.arguments[0], &path);
-    if (!err)
-        err = run_check_privileges(path);
-    if (!err)
-        err = run_catch(&run, path, &result);
+        err = run_all(&run, &result);
     if (err) {
         catch_result_deinit(&result);
+        run_suspects_deinit(&run.suspects);
         return options_fail(&run.common, err);
     }
-    int status = run_report(&run, &result);
+    int status = run_keeps_core(&run) ? run_report(&run, &result) : CLI_FOUND;
+    if (run.suspects.directory && status != CLI_TROUBLE)
+        status = run_tell_suspects(&run, &result);
     int ended = result.status;
+    run_suspects_deinit(&run.suspects);
     catch_result_deinit(&result);
     options_deinit(&run.common);
     if (run.pass_exit)

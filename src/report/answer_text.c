@@ -8,74 +8,12 @@
 #include "common/alloc.h"
 #include "common/arena.h"
 #include "report/answer.h"
+#include "report/steps.h"
 
-// A piece of a run as it is printed: a line of a function, at a depth.
-struct piece {
-    uint32_t depth;
-    uint32_t function;
-    uint32_t file, first, last; // lines; 0: not known
-    bool enters;                // of a function, by a call
-};
-VEC_DEFINE(piece_vec, struct piece);
+// Lines that follow each other within so many are printed as one.
+#define JOINED_LINES 3u
 
-static void add_step(const struct model *model, uint32_t node, uint32_t depth, bool enters,
-                     struct piece_vec *pieces)
-{
-    const struct model_node *n = &model->nodes[node];
-    struct piece piece = {depth, n->function.value, n->file.value, n->line, n->line, enters};
-    struct piece *last = pieces->length ? &pieces->data[pieces->length - 1] : NULL;
-
-    if (!n->line && !enters)
-        return;
-    // lines that follow each other are one piece
-    if (last && !enters && last->depth == depth && last->function == piece.function &&
-        last->file == piece.file && n->line >= last->last && n->line <= last->last + 3) {
-        last->last = n->line;
-        return;
-    }
-    piece_vec_push(pieces, piece);
-}
-
-static void pieces_of(const struct ask_case *ask, const struct run *run, struct piece_vec *pieces)
-{
-    uint32_t depth = 0;
-    bool enters = true;
-
-    for (uint32_t i = 0; i < run->count; i++) {
-        const struct run_event *event = &run->events[i];
-
-        if (event->letter == RUN_CALL) {
-            depth++;
-            enters = true;
-        } else if (event->letter == RUN_LEAVE)
-            depth -= depth > 0;
-        else {
-            if (event->node < ask->model->node_count)
-                add_step(ask->model, event->node, depth, enters, pieces);
-            enters = false;
-        }
-    }
-}
-
-static bool same_piece(const struct piece *a, const struct piece *b)
-{
-    return a->depth == b->depth && a->function == b->function && a->file == b->file &&
-           a->first == b->first && a->last == b->last && a->enters == b->enters;
-}
-
-// How often pieces at..at+length-1 are repeated right behind.
-static uint32_t repeats(const struct piece_vec *pieces, size_t at, size_t length)
-{
-    uint32_t count = 1;
-
-    for (size_t next = at + length; next + length <= pieces->length; next += length, count++)
-        for (size_t i = 0; i < length; i++)
-            if (!same_piece(&pieces->data[at + i], &pieces->data[next + i]))
-                return count;
-    return count;
-}
-
-static void print_piece(const struct ask_case *ask, const struct piece *piece, uint32_t base,
+static void print_piece(const struct ask_case *ask, const struct step_piece *piece, uint32_t base,
                         FILE *stream)
 {
     const struct model_function *function = &ask->model->functions[piece->function];
@@ -95,31 +33,22 @@ static void print_piece(const struct ask_case *ask, const struct piece *piece, u
 
 static void print_run(const struct ask_case *ask, const struct run *run, FILE *stream)
 {
-    struct piece_vec pieces = VEC_INIT;
-    uint32_t base = UINT32_MAX;
+    struct step_vec steps = VEC_INIT;
 
-    pieces_of(ask, run, &pieces);
-    for (size_t i = 0; i < pieces.length; i++)
-        if (pieces.data[i].depth < base)
-            base = pieces.data[i].depth;
-    for (size_t i = 0; i < pieces.length;) {
-        uint32_t count = 1;
-        size_t length = 1;
+    steps_of_run(ask->model, run, &(struct steps_style){.join = JOINED_LINES}, &steps);
+    uint32_t base = steps_base(&steps);
+    for (size_t i = 0, length; i < steps.length;) {
+        uint32_t count = steps_repeats(&steps, i, &length);
 
-        for (length = 1; length <= 16 && i + 2 * length <= pieces.length; length++)
-            if ((count = repeats(&pieces, i, length)) > 1)
-                break;
-        if (count == 1)
-            length = 1;
         for (size_t k = 0; k < length; k++) {
-            print_piece(ask, &pieces.data[i + k], base, stream);
+            print_piece(ask, &steps.data[i + k], base, stream);
             if (k + 1 == length && count > 1)
                 fprintf(stream, "   (%s%u times)", length > 1 ? "these lines " : "", count);
             fputc('\n', stream);
         }
         i += length * count;
     }
-    piece_vec_deinit(&pieces);
+    step_vec_deinit(&steps);
 }
 
 // Names the first few of what could not be taken into account.
