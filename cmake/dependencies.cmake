@@ -17,7 +17,11 @@ inquest_find_package(cmocka cmocka)
 inquest_find_package(edit libedit)
 inquest_find_package(capstone capstone)
 inquest_find_package(sqlite sqlite3)
-inquest_find_package(pq libpq)
+
+# Headers only: the library is loaded when it is needed (suspects/store_libpq.h).
+pkg_check_modules(pq REQUIRED libpq)
+add_library(inquest_pq_headers INTERFACE)
+target_include_directories(inquest_pq_headers SYSTEM INTERFACE ${pq_INCLUDE_DIRS})
 
 # CRoaring brings no pkg-config file in Debian 12.
 find_library(ROARING_LIBRARY roaring REQUIRED)

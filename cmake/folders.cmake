@@ -8,7 +8,7 @@ set(INQUEST_FOLDER_common_LINKS inquest_jansson m)
 set(INQUEST_FOLDER_program_LINKS inquest_llvm inquest_elf inquest_zstd inquest_zlib inquest_expat)
 set(INQUEST_FOLDER_evidence_LINKS inquest_dw inquest_elf inquest_zstd inquest_capstone)
 set(INQUEST_FOLDER_solve_LINKS inquest_roaring)
-set(INQUEST_FOLDER_suspects_LINKS inquest_sqlite inquest_pq inquest_elf m)
+set(INQUEST_FOLDER_suspects_LINKS inquest_sqlite inquest_pq_headers m)
 
 set(INQUEST_LIBRARIES)
 foreach(folder IN LISTS INQUEST_FOLDERS)

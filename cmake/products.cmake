@@ -1,5 +1,5 @@
 # What is installed: bin/inquest, bin/inquest-cc, bin/inquest-c++, lib/inquest/inquest-plugin.so,
-# lib/inquest/libinquest-runtime.a.
+# lib/inquest/inquest-bitcode.so, lib/inquest/libinquest-runtime.a.
 # inquest-cc finds its plugin relative to itself, so the build tree has the installed tree's shape.
 set(INQUEST_PLUGIN_DIR lib/inquest)
 
@@ -8,8 +8,23 @@ if(cli_sources)
     add_executable(inquest ${cli_sources})
     target_link_libraries(inquest PRIVATE inquest_flags inquest_sanitize ${INQUEST_LIBRARIES}
         inquest_edit)
+    add_dependencies(inquest inquest-bitcode)
     install(TARGETS inquest DESTINATION bin)
 endif()
+
+# The reader of bitcode, with LLVM in it; bin/inquest loads it when it is needed. What it shares with
+# bin/inquest is compiled into both.
+file(GLOB bitcode_sources CONFIGURE_DEPENDS src/program/from_bitcode*.c)
+list(FILTER bitcode_sources EXCLUDE REGEX "/from_bitcode_apart\\.c$")
+file(GLOB bitcode_shared CONFIGURE_DEPENDS src/program/code.c src/program/path_number.c
+    src/program/split.c src/common/*.c)
+list(FILTER bitcode_shared EXCLUDE REGEX "/common/(json|progress|color|budget)[^/]*\\.c$")
+add_library(inquest-bitcode MODULE ${bitcode_sources} ${bitcode_shared})
+set_target_properties(inquest-bitcode PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}
+    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+target_link_libraries(inquest-bitcode PRIVATE inquest_flags inquest_sanitize inquest_llvm)
+install(TARGETS inquest-bitcode DESTINATION ${INQUEST_PLUGIN_DIR})
 
 file(GLOB driver_sources CONFIGURE_DEPENDS src/instrument/driver/*.c)
 if(driver_sources)
@@ -42,9 +57,10 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/instrument/plugin.cc)
 endif()
 
 # What programs that sample are linked with, beside the plugin. No sanitizer, no coverage: it runs
-# inside of other people's processes.
+# inside of other people's processes. No debug info: it is not the program's.
 file(GLOB runtime_sources CONFIGURE_DEPENDS src/runtime/*.c)
 if(runtime_sources)
+    set_source_files_properties(${runtime_sources} PROPERTIES COMPILE_OPTIONS -g0)
     add_library(inquest-runtime STATIC ${runtime_sources})
     set_target_properties(inquest-runtime PROPERTIES POSITION_INDEPENDENT_CODE ON
         C_VISIBILITY_PRESET hidden ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR})

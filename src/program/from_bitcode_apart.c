@@ -4,10 +4,15 @@
  * right does not make it trustworthy. So it is read in a child process, which hands the tables over
  * in a file in memory; when the child dies, that is an error like any other. Where there can be no
  * child, the bitcode is read here.
+ *
+ * LLVM takes longer to load than most commands take to run, and the cache (model_cache.c) seldom
+ * leaves anything to read: so the reader is a module of its own, lib/inquest/inquest-bitcode.so,
+ * which is loaded here, when it is first needed.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <llvm-c/ErrorHandling.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,6 +39,43 @@ static void give_up(const char *reason)
     _exit(APART_FATAL);
 }
 
+// ---- The module
+
+// Beside what runs: PREFIX/bin/inquest, PREFIX/lib/inquest/inquest-bitcode.so.
+static struct error *find_module(char **ret)
+{
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+    if (length <= 0)
+        return error_errno(errno, "/proc/self/exe", "cannot read");
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    *ret = xasprintf("%s/../lib/inquest/inquest-bitcode.so", program);
+    return NULL;
+}
+
+// *ret lives as long as the process.
+static struct error *load_reader(const struct from_bitcode_reader **ret)
+{
+    static const struct from_bitcode_reader *loaded;
+    _cleanup_free_ char *path = NULL;
+    struct error *err = loaded ? NULL : find_module(&path);
+
+    if (err)
+        return err;
+    if (!loaded) {
+        void *module = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        loaded = module ? dlsym(module, "from_bitcode_reader") : NULL;
+        if (!loaded)
+            return error_create(ERROR_OTHER, "cannot load the reader of bitcode: %s", dlerror());
+    }
+    *ret = loaded;
+    return NULL;
+}
+
+// ---- The child
+
 static int write_all(int descriptor, const void *data, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -46,7 +88,8 @@ static int write_all(int descriptor, const void *data, size_t size)
 }
 
 // In the child: no core of it, no messages, no handlers of the parent's.
-__attribute__((__noreturn__)) static void read_and_send(const void *bitcode, size_t length,
+__attribute__((__noreturn__)) static void read_and_send(const struct from_bitcode_reader *reader,
+                                                        const void *bitcode, size_t length,
                                                         int descriptor)
 {
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
@@ -59,8 +102,8 @@ __attribute__((__noreturn__)) static void read_and_send(const void *bitcode, siz
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0)
         dup2(nowhere, STDERR_FILENO); // LLVM prints what it finds wrong with debug information
-    LLVMInstallFatalErrorHandler(give_up);
-    if (from_bitcode(bitcode, length, &code))
+    reader->on_fatal(give_up);
+    if (reader->read(bitcode, length, &code))
         _exit(APART_UNREADABLE);
     _exit(write_all(descriptor, code->block, code->block_size) == 0 ? APART_DONE : APART_UNSENT);
 }
@@ -83,13 +126,17 @@ struct error *from_bitcode_apart(const void *bitcode, size_t length, struct code
 {
     _cleanup_close_ int descriptor = memfd_create("inquest-code", MFD_CLOEXEC);
     pid_t child = -1;
+    const struct from_bitcode_reader *reader;
+    struct error *err = load_reader(&reader);
 
+    if (err)
+        return err;
     if (descriptor >= 0 && access("/proc/self/fd", X_OK) == 0)
         child = fork();
     if (child < 0)
-        return from_bitcode(bitcode, length, ret);
+        return reader->read(bitcode, length, ret);
     if (child == 0)
-        read_and_send(bitcode, length, descriptor);
+        read_and_send(reader, bitcode, length, descriptor);
     int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)

@@ -3,7 +3,6 @@
 // one, so that a table never has to fit into memory.
 #include <endian.h>
 #include <errno.h>
-#include <libpq-fe.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "common/budget.h"
 #include "common/error.h"
 #include "suspects/store_internal.h"
+#include "suspects/store_libpq.h"
 
 // Object identifiers of types (pg_type.dat); they never change.
 enum {
@@ -428,6 +428,9 @@ static void ignore_notice(void *context, const PGresult *result)
 
 struct error *store_postgres_open(struct store *store, const char *where)
 {
+    struct error *err = libpq_load();
+    if (err)
+        return err;
     struct postgres_connection *connection = xcalloc(1, sizeof(*connection));
 
     store->backend = &backend;

@@ -9,7 +9,6 @@
 
 #include "suspects/store.h"
 
-#include <libpq-fe.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "common/budget.h"
 #include "common/error.h"
 #include "store_fixture.h"
+#include "suspects/store_libpq.h"
 
 // A place for one test: a directory for files, and a schema of the server's.
 struct place {
@@ -28,6 +28,7 @@ struct place {
 
 static void server_say(const char *text)
 {
+    assert_null(libpq_load());
     PGconn *server = PQconnectdb(getenv("INQUEST_TEST_POSTGRES"));
     PGresult *result = PQexec(server, text);
 
