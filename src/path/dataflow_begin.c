@@ -170,21 +170,25 @@ static uint32_t predicate_of(uint32_t operator, bool is_unsigned)
     }
 }
 
-// The variable may be made wider before it is compared, with or without its sign: both are allowed.
+// The variable may be made wider before it is compared, a small one with or without its sign,
+// whatever the comparison is; then both are allowed.
 static struct range range_of_assumption(uint32_t width, uint32_t predicate, int64_t constant,
                                         bool is_unsigned)
 {
     struct range range = range_of_predicate(64, predicate, (uint64_t)constant);
     struct range zero = range_before_extend(&range, width, EXTENSION_ZERO);
     struct range sign = range_before_extend(&range, width, EXTENSION_SIGN);
+    bool is_ordered = predicate != PREDICATE_EQ && predicate != PREDICATE_NE;
 
-    if (width >= 32) {
-        // compared in its own width: a constant is meant by its lower bits
-        uint64_t number = (uint64_t)constant & width_mask(width);
-        (void)is_unsigned;
-        return range_of_predicate(width, predicate, number);
-    }
-    return range_union(&zero, &sign);
+    if (width < 32 || !is_ordered)
+        return range_union(&zero, &sign);
+    if (!is_unsigned)
+        return sign;
+    // an unsigned constant may be given as a negative one
+    int64_t most = width < 64 ? (int64_t)width_mask(width) : INT64_MAX;
+    if (width < 64 && (constant > most || constant < -(most / 2) - 1))
+        return range_full(width);
+    return range_of_predicate(width, predicate, (uint64_t)constant & width_mask(width));
 }
 
 struct dataflow_value dataflow_assume(struct dataflow *dataflow, uint32_t node,

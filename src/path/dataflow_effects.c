@@ -336,6 +336,12 @@ uint32_t effects_hits(struct dataflow *dataflow, uint32_t module, uint32_t insn)
     if (!is_call(at) && at->opcode != INSN_STORE && at->opcode != INSN_CMPXCHG &&
         at->opcode != INSN_RMW && at->opcode != INSN_VAARG)
         return 0;
+    int64_t offset;
+    bool exact;
+    if (at->opcode == INSN_STORE && !dataflow->points_to &&
+        objects_base(dataflow, module, code_operand(dataflow->model->modules[module].code, at, 1),
+                     &offset, &exact) == NONE)
+        return dataflow->taken;
     uint64_t key = dataflow->modules[module].first_insn + insn;
     uint32_t *known = number_map_put_new(&dataflow->hits_of_insn, key, &is_new);
     if (!is_new)
@@ -539,6 +545,33 @@ static void find_threads(struct dataflow *dataflow)
     bitset_deinit(&aside);
 }
 
+// Variables that are anything at all times need not be forgotten.
+static uint32_t without_asynchronous(struct dataflow *dataflow, uint32_t set)
+{
+    struct variable_set s = dataflow->sets.data[set];
+    struct u32_vec kept = VEC_INIT;
+
+    for (uint32_t i = 0; i < s.count; i++)
+        if (!dataflow->variables.data[s.data[i]].is_asynchronous)
+            u32_vec_push(&kept, s.data[i]);
+    if (kept.length != s.count)
+        return close_set(dataflow, &kept);
+    u32_vec_deinit(&kept);
+    return set;
+}
+
+static void drop_asynchronous(struct dataflow *dataflow)
+{
+    dataflow->taken = without_asynchronous(dataflow, dataflow->taken);
+    dataflow->reachable = without_asynchronous(dataflow, dataflow->reachable);
+    for (uint32_t f = 0; f < dataflow->flow->function_count; f++) {
+        dataflow->writes[f] = without_asynchronous(dataflow, dataflow->writes[f]);
+        dataflow->between[f] = without_asynchronous(dataflow, dataflow->between[f]);
+    }
+    MAP_FOREACH (number_map, &dataflow->hits_of_insn, entry)
+        entry->value = without_asynchronous(dataflow, entry->value);
+}
+
 void effects_find_all(struct dataflow *dataflow)
 {
     const struct flow *flow = dataflow->flow;
@@ -568,4 +601,5 @@ void effects_find_all(struct dataflow *dataflow)
     if (flow->signals != FLOW_NONE)
         mark_asynchronous(dataflow, dataflow->writes[flow->signals]);
     find_threads(dataflow);
+    drop_asynchronous(dataflow);
 }

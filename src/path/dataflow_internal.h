@@ -144,9 +144,7 @@ struct range range_of_truth(uint32_t width); // 0 and 1
 // The numbers that it can be.
 struct range state_range(struct state *state, struct expression expression);
 void state_require(struct state *state, struct expression expression, const struct range *range);
-void state_compare(struct state *state, struct expression left, uint32_t predicate,
-                   struct expression right);
-// left + left_add and right + right_add, by outcomes.
+// They compare in one of these ways (enum outcome).
 void state_relate(struct state *state, struct expression left, struct expression right,
                   uint32_t outcomes);
 // Draws conclusions from comparisons until there are no more.
@@ -183,7 +181,6 @@ VEC_DEFINE(expression_vec, struct expression);
 
 struct value {
     uint32_t any; // set of variables of which nothing is known
-    uint32_t next;
     uint32_t entry_count, limit_count, relation_count, unknown_count;
     bool drops; // variables of functions are others now: those that no entry tells of are anything
     const struct entry *entries; // ascending by variable; not one that stays as it was
@@ -196,7 +193,6 @@ VEC_DEFINE(value_vec, struct value);
 struct variable_set {
     const uint32_t *data; // ascending
     uint32_t count;
-    uint32_t next;
 };
 VEC_DEFINE(variable_set_vec, struct variable_set);
 VEC_DEFINE(range_vec, struct range);
@@ -398,7 +394,7 @@ void walk_external(struct walk *walk);
 const struct insn *walk_call(const struct walk *walk); // or NULL
 // The condition of going to successor `edge`.
 void walk_condition(struct walk *walk, uint32_t edge);
-// Any of these successors: `edges` are bits of those that are taken for the same.
+// That of going to any of these.
 void walk_condition_any(struct walk *walk, const uint32_t *edges, uint32_t count);
 // What successors begin with: PHIs.
 void walk_enter(struct walk *walk, uint32_t target);

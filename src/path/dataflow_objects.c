@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/points_to.h"
 #include "common/alloc.h"
 #include "path/dataflow_internal.h"
 
@@ -386,6 +387,55 @@ static void name_slots(struct dataflow *dataflow, uint32_t m)
     }
 }
 
+// The only cell that a load or store through a pointer touches, if it is one piece of memory that
+// is there once.
+static bool only_cell(const struct points_to *points_to, struct module_id module, uint32_t index,
+                      bool loads, struct cell *ret)
+{
+    struct accesses accesses = points_to_accesses(points_to, module, index);
+    struct cell_set cells = loads ? accesses.reads : accesses.writes;
+
+    if (cells.is_anything || cells.count != 1 || cells.data[0].value == POINTS_TO_WORLD_CELL)
+        return false;
+    *ret = *points_to_cell(points_to, cells.data[0]);
+    const struct object *object = points_to_object(points_to, ret->object);
+    return object->is_single && object->module != MODEL_NONE && ret->stride == 0 &&
+           (object->kind == OBJECT_GLOBAL || object->kind == OBJECT_LOCAL);
+}
+
+// Accesses through pointers that can only be to one slot, which somebody names.
+static void name_by_pointers(struct dataflow *dataflow, uint32_t m)
+{
+    const struct model_module *module = &dataflow->model->modules[m];
+    struct cell cell;
+    int64_t offset;
+    bool exact;
+
+    for (uint32_t i = 0; i < module->code->insns_count; i++) {
+        const struct insn *insn = &module->code->insns[i];
+        bool loads = insn->opcode == INSN_LOAD;
+        if ((!loads && insn->opcode != INSN_STORE) || insn->flags & INSN_VOLATILE ||
+            insn->ordering != ORDERING_NONE ||
+            objects_base(dataflow, m, code_operand(module->code, insn, loads ? 0 : 1), &offset,
+                         &exact) != NONE ||
+            !only_cell(dataflow->points_to, (struct module_id){m}, i, loads, &cell))
+            continue;
+        const struct object *object = points_to_object(dataflow->points_to, cell.object);
+        uint32_t known = object->kind == OBJECT_GLOBAL
+                             ? dataflow->modules[object->module].object_of_global[object->index]
+                             : dataflow->modules[object->module].object_of_insn[object->index];
+        uint32_t function = module->first_function + module->code->nodes[insn->node].function;
+        const struct memory_object *o = known == NONE ? NULL : &dataflow->objects.data[known];
+        uint32_t width = type_width(module->code, (struct type_id){insn->detail});
+        if (!o || (o->function != NONE && o->function != function) || width != cell.length * 8)
+            continue;
+        for (uint32_t s = o->first_slot; s < o->first_slot + o->slot_count; s++)
+            if (dataflow->slots.data[s].offset == (int64_t)cell.offset &&
+                dataflow->slots.data[s].bytes == cell.length)
+                dataflow->modules[m].slot_of_insn[i] = s;
+    }
+}
+
 static uint32_t *table_of(uint32_t count)
 {
     uint32_t *table = xmalloc_array(count + 1u, sizeof(*table));
@@ -420,4 +470,6 @@ void objects_find(struct dataflow *dataflow)
     add_slots(dataflow);
     for (uint32_t m = 0; m < model->module_count; m++)
         name_slots(dataflow, m);
+    for (uint32_t m = 0; dataflow->points_to && m < model->module_count; m++)
+        name_by_pointers(dataflow, m);
 }

@@ -412,12 +412,6 @@ void state_relate(struct state *state, struct expression left, struct expression
     }
 }
 
-void state_compare(struct state *state, struct expression left, uint32_t predicate,
-                   struct expression right)
-{
-    state_relate(state, left, right, outcomes_of_predicate(predicate));
-}
-
 // ---- Conclusions
 
 // By the order that `low` and `high` come from: at most the greatest of the other.

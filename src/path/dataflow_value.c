@@ -71,7 +71,7 @@ uint32_t set_intern(struct dataflow *dataflow, const uint32_t *variables, uint32
         *number = (uint32_t)dataflow->sets.length;
         const uint32_t *data =
             count ? arena_memdup(&dataflow->arena, variables, count * sizeof(*variables)) : NULL;
-        variable_set_vec_push(&dataflow->sets, (struct variable_set){data, count, 0});
+        variable_set_vec_push(&dataflow->sets, (struct variable_set){data, count});
         return *number;
     }
 }

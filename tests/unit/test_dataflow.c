@@ -324,6 +324,33 @@ static void switches(void **unused)
           30);
 }
 
+// More cases than a range has spans.
+static void many_cases(void **unused)
+{
+    (void)unused;
+    check(
+        "void hit(void); int any(void);\n"
+        "int main(void) {\n"
+        "    int x = any();\n"
+        "    switch (x) {\n"
+        "    case 0: case 2: case 4: case 6: case 8: case 10: case 12: case 14: case 16: case 18:\n"
+        "    case 20: case 22:\n"
+        "        if (x < 0 || x > 22)\n"
+        "            hit(); // never\n"
+        "        break;\n"
+        "    default:\n"
+        "        if (x == 1) hit(); // may\n"
+        "        if (x == 3) hit(); // may\n"
+        "        if (x == 5) hit(); // may\n"
+        "        if (x == 7) hit(); // may\n"
+        "        if (x == 19) hit(); // may\n"
+        "        if (x == 21) hit(); // may\n"
+        "    }\n"
+        "    return 0;\n"
+        "}\n",
+        70);
+}
+
 static void truth_values(void **unused)
 {
     (void)unused;
@@ -447,6 +474,13 @@ static void pointers(void **unused)
                "    if (a == 3)\n"
                "        hit(); // may\n"
                "    if (b != 1)\n"
+               "        hit(); // never\n"
+               "    int *only = &y;\n"
+               "    *only = 9;\n"
+               "    if (y != 9)\n"
+               "        hit(); // never\n"
+               "    y = 8;\n"
+               "    if (*only != 8)\n"
                "        hit(); // never\n"
                "    return 0;\n"
                "}\n",
@@ -652,6 +686,7 @@ int main(void)
         cmocka_unit_test(null_is_checked_by_the_caller),
         cmocka_unit_test(globals_and_fields),
         cmocka_unit_test(switches),
+        cmocka_unit_test(many_cases),
         cmocka_unit_test(truth_values),
         cmocka_unit_test(loops_and_recursion),
         cmocka_unit_test(frames_are_apart),

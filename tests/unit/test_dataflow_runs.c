@@ -156,6 +156,19 @@ static void put_call(struct writer *writer)
 {
     uint32_t function = writer->functions ? draw(writer->functions) : 0;
 
+    if (writer->functions && draw(4) == 0) {
+        uint32_t other = draw(writer->functions);
+        if (draw(2)) {
+            strbuf_printf(&writer->text, "qsort(%s, 4, 4, c%u_%u);\n", draw(2) ? "arr" : "garr",
+                          writer->program, function);
+            return;
+        }
+        strbuf_printf(&writer->text, "{ int (*fn)(int, int, int) = %s ? f%u_%u : f%u_%u; ",
+                      PICK(places), writer->program, function, writer->program, other);
+        strbuf_printf(&writer->text, "%s = fn(d, %s, 3); }\n", PICK(places), PICK(places));
+        return;
+    }
+
     if (!writer->functions || draw(5) == 0) {
         // itself, not for ever
         strbuf_printf(&writer->text, "if (d > 0) %s = f%u_%u(d - 1, %s, ", PICK(places),
@@ -254,18 +267,36 @@ static void put_pointer(struct writer *writer)
     put(writer, ";\n");
 }
 
-// A number within bounds, moved, and put into something smaller.
+// A number within bounds, moved, and put into something else.
 static void put_bounded(struct writer *writer, uint32_t depth)
 {
-    static const char *const small[] = {"c", "uc", "h", "guc", "gc"};
-    const char *place = PICK(places), *to = PICK(small);
+    static const char *const from[] = {"p", "q", "x", "p", "q", "c", "guc", "l"};
+    static const char *const to[] = {"c", "uc", "h", "guc", "gc", "ga", "gb", "gu", "y"};
+    const char *place = PICK(from), *other = PICK(to);
     int low = (int)draw(300) - 150;
 
-    strbuf_printf(&writer->text, "if (%s >= %d && %s < %d) { %s = %s + %d; if (%s %s %d) ", place,
-                  low, place, low + 1 + (int)draw(200), to, place, (int)draw(300) - 100, to,
-                  draw(2) ? "<" : ">", (int)draw(256) - 128);
+    strbuf_printf(&writer->text, "if (%s >= %d && %s < %d) {\n%s = %s + %d;\ngb = %s %s %d;\nif (",
+                  place, low, place, low + 1 + (int)draw(200), other, place, (int)draw(300) - 100,
+                  place, draw(2) ? "+" : "%", 1 + (int)draw(9));
+    if (draw(2))
+        strbuf_printf(&writer->text, "%s %s %d) ", other, draw(2) ? "<" : ">",
+                      (int)draw(256) - 128);
+    else
+        strbuf_printf(&writer->text, "gb %s %s) ", draw(2) ? "<" : ">=", draw(2) ? "0" : other);
     put_block(writer, depth - 1);
     put(writer, "}\n");
+}
+
+// Library code that calls back, and moves what the callback looks at.
+static void put_sort(struct writer *writer)
+{
+    for (uint32_t i = 0; i < 3; i++)
+        strbuf_printf(&writer->text, "garr[%u] = %s;\n", i,
+                      draw(2)   ? PICK(numbers)
+                      : draw(2) ? "p"
+                                : "q");
+    strbuf_printf(&writer->text, "qsort(garr, 4, 4, c%u_%u);\n", writer->program,
+                  draw(writer->functions));
 }
 
 static void put_statement(struct writer *writer, uint32_t depth)
@@ -300,7 +331,10 @@ static void put_statement(struct writer *writer, uint32_t depth)
         put_switch(writer, depth);
         return;
     case 16:
-        put_bounded(writer, depth);
+        if (writer->functions && draw(3) == 0)
+            put_sort(writer);
+        else
+            put_bounded(writer, depth);
         return;
     case 10:
         put_loop(writer, depth);
@@ -359,6 +393,13 @@ static void put_function(struct writer *writer, uint32_t number)
     put(writer, "if (");
     put_condition(writer, 1);
     strbuf_printf(&writer->text, ") return 0;\nreturn %s;\n}\n", draw(2) ? "&ga" : "garr + 2");
+    strbuf_printf(&writer->text,
+                  "static int c%u_%u(const void *left, const void *right) {\nint d = 0, p = *(int "
+                  "*)left, q = *(int *)right;\n%s",
+                  program, number, locals);
+    writer->is_pointer = false;
+    put_statement(writer, 1);
+    put(writer, "if (garr[1] > garr[2]) gb++;\nreturn p < q ? -1 : p > q;\n}\n");
     strbuf_printf(&writer->text, "static void h%u_%u(int *p, int q) {\n", program, number);
     put(writer, draw(2) ? "if (p && q != 3) *p = q;\n}\n" : "*p = *p + q;\nga = q;\n}\n");
 }
@@ -523,36 +564,98 @@ struct checker {
     uint64_t composed, differing, said;
 };
 
+static void push_event(struct checker *checker, enum run_letter letter, uint32_t node,
+                       uint32_t function)
+{
+    event_vec_push(&checker->events, (struct run_event){letter, node, function});
+}
+
+// The function of the flow that stands for library code which the node runs and which may call
+// `function`; NONE: the node calls that itself.
+static uint32_t library_between(const struct checker *checker, uint32_t node, uint32_t function)
+{
+    struct flow_callees callees = flow_callees(checker->flow, node);
+    uint32_t found = NONE;
+
+    for (uint32_t i = 0; i < callees.count; i++) {
+        if (callees.data[i] == function)
+            return NONE;
+        if (callees.data[i] >= checker->subject->model->function_count)
+            found = callees.data[i];
+    }
+    assert_int_not_equal(found, NONE);
+    return found;
+}
+
+static bool is_foreign(const struct checker *checker, uint32_t node)
+{
+    return node >= checker->subject->model->node_count && node != checker->flow->main_call;
+}
+
+// The function is entered from the innermost frame, by way of library code where need be.
+static void enter_function(struct checker *checker, struct u32_vec *stack, uint32_t function)
+{
+    const struct flow *flow = checker->flow;
+    uint32_t node = stack->data[stack->length - 1];
+
+    if (is_foreign(checker, node)) { // one more callback
+        uint32_t hub = flow->functions[flow->node_function[node]].entry;
+        push_event(checker, RUN_STEP, hub, FLOW_NONE);
+        push_event(checker, RUN_STEP, hub + 1, FLOW_NONE);
+    } else {
+        uint32_t library = library_between(checker, node, function);
+        if (library != NONE) {
+            uint32_t hub = flow->functions[library].entry;
+            push_event(checker, RUN_CALL, node, library);
+            push_event(checker, RUN_STEP, hub, FLOW_NONE);
+            push_event(checker, RUN_STEP, hub + 1, FLOW_NONE);
+            u32_vec_push(stack, hub + 1);
+        }
+    }
+    push_event(checker, RUN_CALL, stack->data[stack->length - 1], function);
+    u32_vec_push(stack, NONE);
+}
+
+// Library code comes back to what called it.
+static void leave_library(struct checker *checker, struct u32_vec *stack)
+{
+    uint32_t node = stack->data[stack->length - 1];
+
+    if (!is_foreign(checker, node))
+        return;
+    push_event(checker, RUN_STEP, node - 1, FLOW_NONE);
+    stack->length--;
+    push_event(checker, RUN_LEAVE, stack->data[stack->length - 1],
+               checker->flow->node_function[node]);
+}
+
 static void make_events(struct checker *checker)
 {
     const struct flow *flow = checker->flow;
     const struct model *model = checker->subject->model;
     struct u32_vec stack = VEC_INIT; // current nodes
-    uint32_t hub = flow->functions[flow->start].entry;
 
     checker->events.length = 0;
-    checker->moment_of_event = xrealloc(checker->moment_of_event, 3 * LOG_MOST * sizeof(uint32_t));
-    memset(checker->moment_of_event, 0xff, 3 * LOG_MOST * sizeof(uint32_t));
-    event_vec_push(&checker->events, (struct run_event){RUN_STEP, hub, FLOW_NONE});
-    event_vec_push(&checker->events, (struct run_event){RUN_STEP, flow->main_call, FLOW_NONE});
+    checker->moment_of_event = xrealloc(checker->moment_of_event, 8 * LOG_MOST * sizeof(uint32_t));
+    memset(checker->moment_of_event, 0xff, 8 * LOG_MOST * sizeof(uint32_t));
+    push_event(checker, RUN_STEP, flow->functions[flow->start].entry, FLOW_NONE);
+    push_event(checker, RUN_STEP, flow->main_call, FLOW_NONE);
     u32_vec_push(&stack, flow->main_call);
     for (uint32_t i = 0; i < moment_count; i++) {
         uint32_t function = moments[i].function;
         if (moments[i].node == LEAVES) {
             stack.length--;
-            event_vec_push(&checker->events,
-                           (struct run_event){RUN_LEAVE, stack.data[stack.length - 1], function});
+            push_event(checker, RUN_LEAVE, stack.data[stack.length - 1], function);
             continue;
         }
+        if (moments[i].node == 0)
+            enter_function(checker, &stack, function);
+        else
+            leave_library(checker, &stack);
         uint32_t node = model->functions[function].first_node + moments[i].node;
-        if (moments[i].node == 0) {
-            event_vec_push(&checker->events,
-                           (struct run_event){RUN_CALL, stack.data[stack.length - 1], function});
-            u32_vec_push(&stack, node);
-        }
         stack.data[stack.length - 1] = node;
         checker->moment_of_event[checker->events.length] = i;
-        event_vec_push(&checker->events, (struct run_event){RUN_STEP, node, FLOW_NONE});
+        push_event(checker, RUN_STEP, node, FLOW_NONE);
     }
     u32_vec_deinit(&stack);
 }
