@@ -115,29 +115,46 @@ def judge_bug(bug, ranking, heads, due):
 
 
 def path_through(subject, runs, ranking, bug, cluster, crashes, wanted):
-    """Of so many crashes of a bug: how many have a path with the top two predictors that passes the faulty function."""
-    export = os.path.join(runs.folder, f"bug-{bug['id']}.json")
-    ranking.call(["rank", ranking.store, "--quiet", "--cluster", str(cluster), "--export", export])
+    """Paths to so many crashes of a bug, with the top two predictors of its cluster, if it has one."""
+    predictors = []
+    if cluster is not None:
+        export = os.path.join(runs.folder, f"bug-{bug['id']}.json")
+        ranking.call(["rank", ranking.store, "--quiet", "--cluster", str(cluster), "--export", export])
+        predictors = ["--suspects", export, "--first", "2"]
     core = os.path.join(runs.folder, "core")
     found = []
     for seed in crashes:
         if len(found) == wanted:
             break
         if runs.core(seed, core):
-            found.append({"seed": seed, **one_path(subject, bug, core, export)})
+            found.append({"seed": seed, **one_path(subject, bug, core, predictors)})
             os.unlink(core)
     return found
 
 
-def one_path(subject, bug, core, export):
-    command = [subject.tool("inquest"), "path", subject.path("plain"), core, "--suspects", export, "--first", "2", "--json"]
+def one_path(subject, bug, core, predictors):
+    """The path by all that the core says, and whether that by its stack alone passes, too."""
+    document, trouble = path(subject, core, predictors)
+    if trouble:
+        return {"passes": False, "trouble": trouble}
+    steps = [step["function"] for step in document["steps"]]
+    stack = [step["function"] for step in document["steps"] if step.get("pending")] + steps[-1:]
+    result = {key: document[key] for key in (
+        "score", "length", "touched", "predictors", "feasible", "shortest", "missed", "complete")}
+    result.update({"passes": visits(document, bug), "on_stack": any(f in stack for f in bug["functions"]), "stack": stack})
+    bare, trouble = path(subject, core, [*predictors, "--use", "stack"])
+    result["passes_by_stack"] = not trouble and visits(bare, bug)
+    return result
+
+
+def path(subject, core, options):
+    """The document, or what went wrong."""
+    command = [subject.tool("inquest"), "path", subject.path("plain"), core, *options, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=subject.environment())
     if done.returncode not in (0, 3):
-        return {"passes": False, "trouble": f"status {done.returncode}: {done.stderr.strip()[:400]}"}
-    document = json.loads(done.stdout)
-    steps = [step["function"] for step in document["steps"]]
-    return {"passes": any(f in steps for f in bug["functions"]), "score": document["score"], "length": document["length"],
-            "touched": document["touched"], "predictors": document["predictors"], "feasible": document["feasible"],
-            "shortest": document["shortest"], "missed": document["missed"], "complete": document["complete"],
-            "status": done.returncode, "stack": [s["function"] for s in document["steps"] if s["pending"]],
-            "functions": sorted(set(steps))}
+        return None, f"{shlex.join(command)}: status {done.returncode}: {done.stderr.strip()[:400]}"
+    return json.loads(done.stdout), None
+
+
+def visits(document, bug):
+    return any(step["function"] in bug["functions"] for step in document["steps"])
