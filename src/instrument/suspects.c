@@ -94,6 +94,16 @@ bool suspects_marked(const struct suspects *suspects, LLVMValueRef instruction, 
     return true;
 }
 
+// From one place of this module, and from nowhere else?
+static bool is_called_once(LLVMValueRef function)
+{
+    LLVMUseRef use = LLVMGetFirstUse(function);
+    LLVMValueRef user = use ? LLVMGetUser(use) : NULL;
+
+    return LLVMGetLinkage(function) == LLVMInternalLinkage && user && !LLVMGetNextUse(use) &&
+           LLVMIsACallInst(user) && LLVMGetCalledValue(user) == function;
+}
+
 void suspects_find(struct instrumented_module *module)
 {
     static const char mark[] = "inquest.site";
@@ -114,7 +124,9 @@ void suspects_find(struct instrumented_module *module)
     // the C API shows declarations of variables in this form only
     LLVMSetIsNewDbgInfoFormat(module->module, false);
     suspects_globals_find(suspects);
+    suspects->called_once = xcalloc(module->function_count + 1u, 1);
     for (uint32_t f = 0; f < module->function_count; f++) {
+        suspects->called_once[f] = is_called_once(module->functions[f].function);
         suspects->entry_point[f] = SUSPECTS_NONE;
         if (!module->functions[f].left_out)
             suspects_find_in(suspects, &module->functions[f]);
@@ -288,5 +300,6 @@ void suspects_destroy(struct suspects *suspects)
     suspects_index_deinit(&suspects->global_index);
     arena_deinit(&suspects->arena);
     free(suspects->entry_point);
+    free(suspects->called_once);
     free(suspects);
 }

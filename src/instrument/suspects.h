@@ -69,6 +69,7 @@ struct suspects {
     struct strbuf strings;
     struct suspects_strings string_offsets;
     uint32_t *entry_point; // by function: its entry site, or SUSPECTS_NONE
+    uint8_t *called_once;  // by function
     uint32_t counter_count, predicate_count;
     struct suspects_variables globals;
     struct suspects_index global_index; // by storage
@@ -191,8 +192,9 @@ LLVMValueRef suspects_first_insertion_point(LLVMBasicBlockRef block);
 // ---- suspects_regions.c, suspects_sample.c
 
 void suspects_apply_to(struct suspects *suspects, struct instrumented_function *function);
-// At the sites of one block; `due`: each counts only when the countdown says so.
-void suspects_sample_block(const struct suspects *suspects, LLVMBasicBlockRef block, bool due);
+// At the sites of one block, whose number is returned; `due`: each counts only when the countdown
+// says so.
+uint32_t suspects_sample_block(const struct suspects *suspects, LLVMBasicBlockRef block, bool due);
 void suspects_sample_entry(const struct suspects *suspects, uint32_t point, LLVMValueRef before,
                            bool due);
 // Takes marks and watches out of a block that does not count.

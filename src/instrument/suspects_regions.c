@@ -12,6 +12,8 @@
  */
 #include "instrument/suspects.h"
 
+#include <stdio.h>
+
 struct region_pass {
     const struct suspects *suspects;
     const struct instrumented_function *function;
@@ -22,6 +24,7 @@ struct region_pass {
     LLVMBasicBlockRef entry; // slots and stores of arguments
     LLVMBasicBlockRef *fast; // by block: what a head held; else the block
     struct value_map copies;
+    bool called_once;
 };
 
 // ---- Where the heads are
@@ -294,13 +297,56 @@ static void add_checks(struct region_pass *pass, LLVMBasicBlockRef first)
     add_check(pass, pass->entry, first, false);
 }
 
+// ---- Inlining
+
+// The copy that counts is rarely run: what it calls stays out of it.
+static void keep_calls(const struct region_pass *pass, LLVMBasicBlockRef block)
+{
+    static const char never[] = "noinline", always[] = "alwaysinline";
+    LLVMAttributeRef attribute =
+        LLVMCreateEnumAttribute(pass->suspects->module->context,
+                                LLVMGetEnumAttributeKindForName(never, sizeof(never) - 1), 0);
+
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        if (split_is_call(i) && LLVMIsAFunction(LLVMGetCalledValue(i)) &&
+            !LLVMIsDeclaration(LLVMGetCalledValue(i)) && !split_call_has_attribute(i, always))
+            LLVMAddCallSiteAttribute(i, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+}
+
+// The inliner sees both copies, and twice as many calls. Whatever it would have inlined without us
+// it is to inline still: its limit (InlineCost.h) is raised by what was added. A function that was
+// called from one place, where it would go whatever its size, is now called from two.
+static void allow_inlining(const struct region_pass *pass, uint32_t site_count)
+{
+    enum { ONCE = 15000, USUAL = 225, HINTED = 325, SMALL = 50, SMALLEST = 5 };
+    enum { COPIES = 2, CHECK = 60, SITE = 40 };
+    static const char key[] = "function-inline-threshold";
+    LLVMValueRef function = pass->function->function;
+    unsigned limit = instrument_has_attribute(function, "minsize")      ? SMALLEST
+                     : instrument_has_attribute(function, "optsize")    ? SMALL
+                     : instrument_has_attribute(function, "inlinehint") ? HINTED
+                                                                        : USUAL;
+    char value[16];
+
+    if (instrument_has_attribute(function, "noinline") ||
+        instrument_has_attribute(function, "alwaysinline"))
+        return;
+    int length = snprintf(value, sizeof(value), "%u",
+                          pass->called_once ? ONCE : COPIES * limit + CHECK + SITE * site_count);
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(pass->suspects->module->context, key,
+                                                      sizeof(key) - 1, value, (unsigned)length));
+}
+
 // ---- The whole
 
-static void count_in_copy(const struct region_pass *pass, const LLVMBasicBlockRef *blocks,
-                          uint32_t count, LLVMBasicBlockRef first)
+// The number of sites.
+static uint32_t count_in_copy(const struct region_pass *pass, const LLVMBasicBlockRef *blocks,
+                              uint32_t count, LLVMBasicBlockRef first)
 {
     const struct suspects *suspects = pass->suspects;
     uint32_t entry_point = suspects->entry_point[pass->function->index];
+    uint32_t sites = entry_point != SUSPECTS_NONE;
 
     for (uint32_t b = 0; b < count; b++)
         suspects_clean_block(suspects, blocks[b]);
@@ -308,8 +354,11 @@ static void count_in_copy(const struct region_pass *pass, const LLVMBasicBlockRe
         suspects_sample_entry(suspects, entry_point,
                               suspects_first_insertion_point(clone_of_block(&pass->copies, first)),
                               false);
-    for (uint32_t b = 0; b < count; b++)
-        suspects_sample_block(suspects, clone_of_block(&pass->copies, blocks[b]), false);
+    for (uint32_t b = 0; b < count; b++) {
+        keep_calls(pass, clone_of_block(&pass->copies, blocks[b]));
+        sites += suspects_sample_block(suspects, clone_of_block(&pass->copies, blocks[b]), false);
+    }
+    return sites;
 }
 
 static void make_copies(struct region_pass *pass)
@@ -328,7 +377,7 @@ static void make_copies(struct region_pass *pass)
     LLVMBasicBlockRef *blocks = bodies(pass, &count);
     clone_blocks(pass->suspects->module, function, blocks, count, &pass->copies);
     add_checks(pass, first);
-    count_in_copy(pass, blocks, count, first);
+    allow_inlining(pass, count_in_copy(pass, blocks, count, first));
     free(blocks);
 }
 
@@ -404,6 +453,7 @@ void suspects_apply_to(struct suspects *suspects, struct instrumented_function *
     pass.head = xcalloc(pass.flow.block_count, 1);
     pass.local = xcalloc(pass.flow.block_count, sizeof(uint32_t));
     pass.fast = xcalloc(pass.flow.block_count, sizeof(LLVMBasicBlockRef));
+    pass.called_once = suspects->called_once[function->index];
     choose_heads(&pass);
     if (can_copy(&pass)) {
         choose_local(&pass);

@@ -125,9 +125,10 @@ static void remove_watch(LLVMValueRef i)
     LLVMInstructionEraseFromParent(i);
 }
 
-void suspects_sample_block(const struct suspects *suspects, LLVMBasicBlockRef block, bool due)
+uint32_t suspects_sample_block(const struct suspects *suspects, LLVMBasicBlockRef block, bool due)
 {
     LLVMBuilderRef builder = suspects->module->builder;
+    uint32_t total = 0;
     LLVMValueRef next;
 
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
@@ -145,6 +146,7 @@ void suspects_sample_block(const struct suspects *suspects, LLVMBasicBlockRef bl
         }
         LLVMPositionBuilderBefore(builder, sampling_point(i));
         LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
+        total += sites;
         for (uint32_t p = first; p < first + sites; p++)
             sample(suspects, &suspects->points.data[p], i, due);
         LLVMSetCurrentDebugLocation2(builder, NULL);
@@ -152,6 +154,7 @@ void suspects_sample_block(const struct suspects *suspects, LLVMBasicBlockRef bl
         if (is_watch(suspects, first))
             remove_watch(i);
     }
+    return total;
 }
 
 void suspects_sample_entry(const struct suspects *suspects, uint32_t point, LLVMValueRef before,

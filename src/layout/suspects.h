@@ -75,7 +75,8 @@ struct suspects_site {
     uint32_t first_predicate;
     // What the predicates say in terms that an analysis can use: a comparison of the variable
     // `left` (SUSPECTS_LEFT_IS_VARIABLE: a local or global variable of that name, read at the end
-    // of `node`) with `constant` (SUSPECTS_RIGHT_IS_CONSTANT).
+    // of `node`; of a branch, the variable is the first word of `left`) with `constant`
+    // (SUSPECTS_RIGHT_IS_CONSTANT).
     uint32_t flags;
     int64_t constant;
     uint32_t operator; // of a branch: enum suspects_operator, how left compares when it is true

@@ -315,7 +315,7 @@ options() {
 options level=paths:tunable=1
 options level=none:tunable=1 -finquest=none
 options level=calls:tunable=0 -finquest=full -fno-inquest-tunable -finquest=calls
-options level=full:tunable=1:scheme=sample -fno-inquest-tunable -finquest-tunable -finquest=full,sample
+options level=full:tunable=1:scheme=suspects -fno-inquest-tunable -finquest-tunable -finquest=full,suspects
 options 'level=paths:tunable=1:include=a*:include=b%3Ac%3D%2C:exclude=%25%20d' \
     -finquest-include='a*' -finquest-exclude='% d' -finquest-include=b:c=,
 [ "$(called -c x.c | grep -cx -e -g)" = 1 ] || fail "-g is not added"
@@ -324,7 +324,10 @@ options 'level=paths:tunable=1:include=a*:include=b%3Ac%3D%2C:exclude=%25%20d' \
 [ "$(called -c x.c -gz | grep -cx -e -g)" = 1 ] || fail "-gz stands for -g"
 called -c x.c | grep -qx -e "-fpass-plugin=.*/lib/inquest/inquest-plugin.so" || fail "no plugin"
 ! called -c x.c -finquest=full | grep -q finquest || fail "our options reach clang"
-[ "$(called -E x.c -finquest=full | xargs)" = "level=full:tunable=1 -E x.c" ] || fail "-E is not plain"
+[ "$(called -dumpversion x.c -finquest=full | xargs)" = "level=full:tunable=1 -dumpversion x.c" ] || fail "-dumpversion is not plain"
+# for <inquest.h>, and nothing else
+[ "$(called -E x.c -finquest=full | grep -v /include | xargs)" = "level=full:tunable=1 --start-no-unused-arguments \
+-idirafter --end-no-unused-arguments -E x.c" ] || fail "-E is not plain"
 for bad in -finquest=some -finquest= -finquest -finquest=full,A -finquest-include= -fno-inquest-x; do
     code=0
     "$cc" "$bad" -c main.c 2>"$work/errors" || code=$?
