@@ -244,8 +244,9 @@ static void declare_runtime(struct suspects *suspects)
     const struct instrumented_module *module = suspects->module;
     LLVMTypeRef i64 = module->type_i64, none = module->type_void, ptr = module->type_ptr;
     LLVMTypeRef wide[] = {ptr, i64, i64}, narrow[] = {ptr, module->type_i32};
+    LLVMTypeRef numbers[] = {i64, i64};
 
-    suspects->next = declare(suspects, "__inquest_next", i64, NULL, 0);
+    suspects->next = declare(suspects, "__inquest_next", i64, numbers, 2);
     suspects->due = declare(suspects, "__inquest_due", ptr, wide, 1);
     suspects->count = declare(suspects, "__inquest_count", none, wide, 2);
     suspects->compare = declare(suspects, "__inquest_compare", none, wide, 3);
@@ -255,6 +256,36 @@ static void declare_runtime(struct suspects *suspects)
     suspects->countdown = LLVMAddGlobal(module->module, i64, "__inquest_countdown");
     LLVMSetThreadLocalMode(suspects->countdown, LLVMInitialExecTLSModel);
     LLVMSetVisibility(suspects->countdown, LLVMHiddenVisibility);
+    suspects->thresholds = LLVMAddGlobal(module->module, i64, "__inquest_thresholds.");
+}
+
+LLVMValueRef suspects_add_threshold(struct suspects *suspects)
+{
+    LLVMValueRef index = instrument_i64(suspects->module, suspects->threshold_count++);
+
+    return LLVMConstInBoundsGEP2(suspects->module->type_i64, suspects->thresholds, &index, 1);
+}
+
+// Kept, so that the optimiser does not make anything else of it.
+static void make_thresholds(struct suspects *suspects)
+{
+    const struct instrumented_module *module = suspects->module;
+    uint32_t count = suspects->threshold_count;
+
+    if (count) {
+        LLVMValueRef *values = xmalloc_array(count, sizeof(*values));
+        for (uint32_t i = 0; i < count; i++)
+            values[i] = instrument_i64(module, INT64_MAX);
+        LLVMValueRef list = LLVMConstArray2(module->type_i64, values, count);
+        LLVMValueRef array =
+            LLVMAddGlobal(module->module, LLVMTypeOf(list), "__inquest_thresholds");
+        LLVMSetInitializer(array, list);
+        LLVMSetLinkage(array, LLVMInternalLinkage);
+        descriptor_keep(module, array);
+        LLVMReplaceAllUsesWith(suspects->thresholds, array);
+        free(values);
+    }
+    LLVMDeleteGlobal(suspects->thresholds);
 }
 
 static void drop_unused(const struct suspects *suspects)
@@ -286,6 +317,7 @@ void suspects_apply(struct instrumented_module *module)
     declare_runtime(suspects);
     for (uint32_t f = 0; f < module->function_count; f++)
         suspects_apply_to(suspects, &module->functions[f]);
+    make_thresholds(suspects);
     drop_unused(suspects);
 }
 

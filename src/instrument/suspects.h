@@ -35,7 +35,8 @@
 // One site. The sites of one instruction follow each other.
 struct suspects_point {
     struct suspects_site site;
-    // Of a pair: the slot or global that is read, or a constant. Of a switch: the case.
+    // Of a pair: the slot or global that is read, or a constant; NULL: both sides are those of the
+    // comparison that the branch is made by. Of a switch: the case.
     LLVMValueRef right;
 };
 
@@ -76,6 +77,8 @@ struct suspects {
     unsigned mark;                      // kind of metadata: first site and number of sites
     // What the code refers to.
     LLVMValueRef counters, countdown;
+    LLVMValueRef thresholds; // stands for their array until their number is known
+    uint32_t threshold_count;
     struct suspects_callee next, due, count, compare, compare_unsigned, kind, kind_32;
 };
 
@@ -96,6 +99,10 @@ void suspects_mark(const struct suspects *suspects, LLVMValueRef instruction, ui
 // False: the instruction has none.
 bool suspects_marked(const struct suspects *suspects, LLVMValueRef instruction, uint32_t *first,
                      uint32_t *count);
+
+// A new head's: what the countdown must not be below there. More than it ever is, until the head
+// has been passed once; then 0.
+LLVMValueRef suspects_add_threshold(struct suspects *suspects);
 
 // At the builder's position.
 LLVMValueRef suspects_call(const struct suspects *suspects, const struct suspects_callee *callee,
@@ -124,6 +131,9 @@ bool suspects_in_scope(const struct suspects *suspects, const struct suspects_va
 // Fills in what the condition of a branch says, where it can be told.
 void suspects_describe(struct suspects *suspects, const struct suspects_scope *scope,
                        LLVMValueRef condition, struct suspects_site *site);
+// The two sides of a comparison, for a site that tells <, = and > apart.
+void suspects_describe_sides(struct suspects *suspects, const struct suspects_scope *scope,
+                             LLVMValueRef comparison, struct suspects_site *site);
 // "v == 3", where v stands for the value of a switch.
 void suspects_describe_case(struct suspects *suspects, const struct suspects_scope *scope,
                             LLVMValueRef value, LLVMValueRef constant, struct suspects_site *site);

@@ -362,6 +362,20 @@ void suspects_describe(struct suspects *suspects, const struct suspects_scope *s
     site->right = suspects_string(suspects, right_words);
 }
 
+void suspects_describe_sides(struct suspects *suspects, const struct suspects_scope *scope,
+                             LLVMValueRef condition, struct suspects_site *site)
+{
+    LLVMValueRef left = LLVMGetOperand(condition, 0), right = LLVMGetOperand(condition, 1);
+    struct relation relation = relation_of(LLVMGetICmpPredicate(condition));
+    const char *left_words = words_of(suspects, scope, left);
+    const char *right_words = words_of(suspects, scope, right);
+
+    describe_sides(scope, left, right, relation, site);
+    site->operator= SUSPECTS_NO_OPERATOR;
+    site->left = suspects_string(suspects, left_words ? left_words : "the left side");
+    site->right = suspects_string(suspects, right_words ? right_words : "the right side");
+}
+
 void suspects_describe_case(struct suspects *suspects, const struct suspects_scope *scope,
                             LLVMValueRef value, LLVMValueRef constant, struct suspects_site *site)
 {

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 struct region_pass {
-    const struct suspects *suspects;
+    struct suspects *suspects;
     const struct instrumented_function *function;
     struct suspects_flow flow;
     uint8_t *head;           // by block of flow
@@ -260,7 +260,8 @@ static void set_unlikely(const struct instrumented_module *module, LLVMValueRef 
         LLVMMetadataAsValue(module->context, LLVMMDNodeInContext2(module->context, operands, 3)));
 }
 
-// One off the countdown; below 0 the runtime says what it becomes, and whether to count.
+// One off the countdown; below the threshold the runtime says what it becomes, and whether to
+// count.
 static void add_check(const struct region_pass *pass, LLVMBasicBlockRef head,
                       LLVMBasicBlockRef fast, bool local)
 {
@@ -269,6 +270,7 @@ static void add_check(const struct region_pass *pass, LLVMBasicBlockRef head,
     const struct instrumented_module *module = suspects->module;
     LLVMBuilderRef builder = module->builder;
     LLVMValueRef place = local ? pass->slot : suspects->countdown;
+    LLVMValueRef threshold = suspects_add_threshold(pass->suspects);
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(suspects_first_insertion_point(fast));
     LLVMBasicBlockRef out =
         LLVMAppendBasicBlockInContext(module->context, pass->function->function, "");
@@ -278,11 +280,14 @@ static void add_check(const struct region_pass *pass, LLVMBasicBlockRef head,
     LLVMValueRef left = LLVMBuildSub(builder, LLVMBuildLoad2(builder, module->type_i64, place, ""),
                                      instrument_i64(module, 1), "");
     LLVMBuildStore(builder, left, place);
-    LLVMValueRef is_out = LLVMBuildICmp(builder, LLVMIntSLT, left, instrument_i64(module, 0), "");
+    LLVMValueRef least = LLVMBuildLoad2(builder, module->type_i64, threshold, "");
+    LLVMValueRef is_out = LLVMBuildICmp(builder, LLVMIntSLT, left, least, "");
     set_unlikely(module, LLVMBuildCondBr(builder, is_out, out, fast), LIKELY);
 
     LLVMPositionBuilderAtEnd(builder, out);
-    LLVMValueRef next = suspects_call(suspects, &suspects->next, NULL, 0);
+    LLVMValueRef arguments[] = {left, least};
+    LLVMValueRef next = suspects_call(suspects, &suspects->next, arguments, 2);
+    LLVMBuildStore(builder, instrument_i64(module, 0), threshold);
     LLVMBuildStore(builder, LLVMBuildAShr(builder, next, instrument_i64(module, 1), ""), place);
     LLVMValueRef now = LLVMBuildTrunc(builder, next, LLVMInt1TypeInContext(module->context), "");
     LLVMBuildCondBr(builder, now, clone_of_block(&pass->copies, fast), fast);

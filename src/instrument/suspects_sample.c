@@ -60,6 +60,15 @@ static void compare(const struct suspects *suspects, LLVMValueRef counters, LLVM
                   arguments, 3);
 }
 
+// A condition that has come through the stack (suspects_demote.c) has no sides any more.
+static void compare_sides(const struct suspects *suspects, LLVMValueRef counters,
+                          LLVMValueRef condition, bool is_unsigned)
+{
+    if (LLVMIsAICmpInst(condition))
+        compare(suspects, counters, LLVMGetOperand(condition, 0), LLVMGetOperand(condition, 1),
+                is_unsigned);
+}
+
 static void count_float(const struct suspects *suspects, LLVMValueRef counters, LLVMValueRef value)
 {
     const struct instrumented_module *module = suspects->module;
@@ -92,6 +101,10 @@ static void sample(const struct suspects *suspects, const struct suspects_point 
         compare(suspects, counters, value, zero, is_unsigned);
         break;
     case SUSPECTS_PAIR:
+        if (!right) {
+            compare_sides(suspects, counters, LLVMGetCondition(anchor), is_unsigned);
+            break;
+        }
         if (!LLVMIsAConstant(right) || LLVMIsAGlobalVariable(right))
             right = LLVMBuildLoad2(builder, LLVMTypeOf(value), right, "");
         compare(suspects, counters, value, right, is_unsigned);

@@ -3,7 +3,8 @@
  * What is sampled in one function, in the order of its instructions:
  *
  *   - its entry, unless it is a single block that calls nothing and only this module can call it;
- *   - every branch on a condition;
+ *   - every branch on a condition; where that compares numbers by order, also whether they are
+ *     less, equal or greater;
  *   - a switch over at most SWITCH_MOST values as a branch for each of them, `value == case`; one
  *     over more is left out, since each pass would have to count for all of them;
  *   - what a call of a function that gives back an integer or a pointer returned;
@@ -32,6 +33,17 @@ static uint32_t successor_node(const struct split *split, uint32_t node, unsigne
     return split->graph.successor[split->graph.successor_start[node] + k];
 }
 
+// A comparison of numbers by <, <=, > or >=: whether they are equal is where bounds go wrong.
+static bool has_order(LLVMValueRef condition)
+{
+    if (!LLVMIsAICmpInst(condition))
+        return false;
+    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(condition, 0));
+    LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
+    return predicate != LLVMIntEQ && predicate != LLVMIntNE &&
+           LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64;
+}
+
 static void find_branch(struct suspects *suspects, const struct suspects_scope *scope,
                         const struct instrumented_function *function, LLVMValueRef branch,
                         uint32_t node)
@@ -42,6 +54,11 @@ static void find_branch(struct suspects *suspects, const struct suspects_scope *
     point->site.node_true = successor_node(&function->split, node, 0);
     point->site.node_false = successor_node(&function->split, node, 1);
     suspects_describe(suspects, scope, LLVMGetCondition(branch), &point->site);
+    if (has_order(LLVMGetCondition(branch))) {
+        point = suspects_add(suspects, function, SUSPECTS_PAIR, node,
+                             LLVMInstructionGetDebugLoc(branch));
+        suspects_describe_sides(suspects, scope, LLVMGetCondition(branch), &point->site);
+    }
 }
 
 // Operand 0 is the value, successor 0 the default; then a value and a block for each case.

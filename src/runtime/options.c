@@ -69,6 +69,13 @@ static bool set(struct runtime_options *options, const char *key, size_t key_len
         return read_rate(value, length, &options->rate);
     if (is_key(key, key_length, "seed"))
         return options->has_seed = read_number(value, length, &options->seed);
+    if (is_key(key, key_length, "first")) {
+        uint64_t first;
+
+        if (!read_number(value, length, &first) || first > 1)
+            return false;
+        options->only_chance = !first;
+    }
     return true;
 }
 
@@ -99,6 +106,7 @@ bool __inquest_options_read(const char *text, struct runtime_options *options)
     options->rate = 1;
     options->seed = 0;
     options->has_seed = false;
+    options->only_chance = false;
     while (text && *text) {
         text = read_one(options, text, &ok);
         while (*text == ':')

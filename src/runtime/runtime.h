@@ -34,6 +34,7 @@ struct runtime_options {
     uint64_t rate;                // at least 1
     uint64_t seed;
     bool has_seed;
+    bool only_chance; // `first=0`: a region that is new to the process has no privilege
 };
 
 // `text` may be NULL. False: nothing is to be sampled.

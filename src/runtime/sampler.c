@@ -20,7 +20,7 @@ extern char __libc_single_threaded __attribute__((weak));
 
 #define FOREVER (INT64_MAX >> 1) // regions that nobody will live to see the end of
 
-RUNTIME_CALLED int64_t __inquest_next(void);
+RUNTIME_CALLED int64_t __inquest_next(int64_t left, int64_t threshold);
 RUNTIME_CALLED void __inquest_count(uint32_t *counters, uint64_t which);
 RUNTIME_CALLED void __inquest_compare(uint32_t *counters, int64_t left, int64_t right);
 RUNTIME_CALLED void __inquest_compare_unsigned(uint32_t *counters, uint64_t left, uint64_t right);
@@ -28,7 +28,7 @@ RUNTIME_CALLED void __inquest_float(uint32_t *counters, uint64_t bits);
 RUNTIME_CALLED void __inquest_float_32(uint32_t *counters, uint32_t bits);
 RUNTIME_CALLED uint32_t *__inquest_due(uint32_t *counters);
 
-// Is there no other thread to count at the same time? Looked at whenever a countdown ends, so also
+// Is there no other thread to count at the same time? Looked at before a region is counted, so also
 // by a new thread before it counts anything.
 static uint8_t alone;
 
@@ -48,18 +48,10 @@ static bool is_ready(void)
 }
 
 // The countdown has run out. Returns twice the new one, plus 1 if this region is to be counted.
-RUNTIME_CALLED int64_t __inquest_next(void)
+static int64_t draw(void)
 {
     bool first = !thread.drawn;
 
-    if (!is_ready())
-        __inquest_live_start();
-    int state = __atomic_load_n(&__inquest_runtime.state, __ATOMIC_ACQUIRE);
-    if (state != RUNTIME_ON)
-        return state == RUNTIME_OFF ? FOREVER - 1 : 0;
-    uint8_t is_alone = &__libc_single_threaded && __libc_single_threaded;
-    if (alone != is_alone)
-        alone = is_alone;
     if (first || thread.epoch != __inquest_runtime.epoch)
         seed_thread();
     thread.drawn = true;
@@ -71,6 +63,22 @@ RUNTIME_CALLED int64_t __inquest_next(void)
         gap = __inquest_gap(&thread.random, rate, scale);
     }
     return (int64_t)(gap - 1) * 2 + 1;
+}
+
+// The countdown has run out (`left` is below 0), or this head is passed for the first time in the
+// process (`threshold` is not 0). Twice the new countdown, plus 1 if this region is to be counted.
+RUNTIME_CALLED int64_t __inquest_next(int64_t left, int64_t threshold)
+{
+    if (!is_ready())
+        __inquest_live_start();
+    int state = __atomic_load_n(&__inquest_runtime.state, __ATOMIC_ACQUIRE);
+    if (state != RUNTIME_ON)
+        return left >= 0 ? left * 2 : state == RUNTIME_OFF ? FOREVER - 1 : 0;
+    uint8_t is_alone = &__libc_single_threaded && __libc_single_threaded;
+    if (alone != is_alone)
+        alone = is_alone;
+    int64_t next = left >= 0 ? left * 2 : draw();
+    return threshold && !__inquest_runtime.options.only_chance ? next | 1 : next;
 }
 
 // Counters stop where the highest bit is reached.
@@ -129,7 +137,7 @@ RUNTIME_CALLED uint32_t *__inquest_due(uint32_t *counters)
 
     if (--__inquest_countdown >= 0)
         return nobody;
-    int64_t next = __inquest_next();
+    int64_t next = __inquest_next(-1, 0);
     __inquest_countdown = next >> 1;
     return next & 1 ? counters : nobody;
 }
