@@ -45,6 +45,7 @@ struct dataflow *dataflow_create(const struct model *model, const struct flow *f
     dataflow->ends = xcalloc(flow->node_count + 1u, sizeof(uint32_t));
     if (dataflow->has_code) {
         objects_find(dataflow);
+        functions_find(dataflow);
         variables_find(dataflow, options->all_variables);
         effects_find_all(dataflow);
     }
@@ -57,6 +58,7 @@ static void modules_deinit(struct dataflow *dataflow)
         struct module_tables *tables = &dataflow->modules[m];
         free(tables->object_of_insn);
         free(tables->object_of_global);
+        free(tables->address_of_global);
         free(tables->slot_of_insn);
         free(tables->register_of_insn);
         free(tables->argument_variable);
@@ -92,6 +94,7 @@ void dataflow_destroy(struct dataflow *dataflow)
     state_deinit(&dataflow->sides[1]);
     free(dataflow->function_start);
     free(dataflow->result_variable);
+    free(dataflow->entry_variable);
     free(dataflow->last_start);
     free(dataflow->last);
     free(dataflow->writes);
@@ -201,6 +204,8 @@ static struct dataflow_value step(struct dataflow *dataflow, uint32_t node, uint
     if (is_early)
         forget_callees(&walk);
     walk_body(&walk);
+    if (!skips && !(flags & FLOW_LANDS) && !lands(dataflow, node, edge))
+        walk_target(&walk, NONE);
     if (is_early || (flags & FLOW_LANDS && !(flags & FLOW_PAST) && !skips))
         forget_entries(draft);
     walk_external(&walk);
@@ -330,6 +335,8 @@ static struct dataflow_value enter(struct dataflow *dataflow, uint32_t node, uin
         walk_body(&walk);
         if (function == dataflow->flow->signals || is_assembly)
             forget_entries(draft);
+        else
+            walk_target(&walk, function);
         if (function >= dataflow->model->function_count)
             walk_external(&walk);
         if (is_assembly)
@@ -344,7 +351,7 @@ static struct dataflow_value enter(struct dataflow *dataflow, uint32_t node, uin
         walk_end(&walk);
     }
     // a thread begins when much has been written
-    for (uint32_t v = 0; function == dataflow->flow->thread_start && v < dataflow->global_count;
+    for (uint32_t v = 0; function == dataflow->flow->thread_start && v < dataflow->memory_count;
          v++)
         draft_forget(draft, v);
     drop_locals(draft);

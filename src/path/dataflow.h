@@ -30,7 +30,8 @@
  * parameters) and that of the callee from entry to return give the caller's value behind the call
  * by dataflow_merge: globals and the result come from the callee, the caller's own variables stay,
  * those that the callee may write through pointers become "anything". A call that stays pending is
- * extended, and what is known of the caller's own variables goes.
+ * extended, and what is known of the caller's own variables goes. A call through a pointer that is
+ * known to be the address of a function of the model enters that one and no other.
  *
  * Values are small numbers, equal if and only if what they say is equal; they live as long as the
  * dataflow does. Not thread-safe.

@@ -33,12 +33,14 @@ static struct operand member_at(const struct code *code, const struct constant *
     return found == NONE ? none : code->operands[constant->first_operand + found];
 }
 
-// The number of so many bytes at the offset; false: it is not known. *ret_address: an address.
+// The number of so many bytes at the offset; false: it is not known. *ret_global: it is the address
+// of that; else NONE.
 static bool initial_number(const struct code *code, struct operand operand, uint64_t offset,
-                           uint32_t bytes, uint64_t *ret, bool *ret_address)
+                           uint32_t bytes, uint64_t *ret, uint32_t *ret_global)
 {
     for (;;) {
-        *ret_address = operand_kind(operand) == OPERAND_GLOBAL && offset == 0;
+        bool is_address = operand_kind(operand) == OPERAND_GLOBAL && offset == 0 && bytes == 8;
+        *ret_global = is_address ? operand_index(operand) : NONE;
         if (operand_kind(operand) != OPERAND_CONSTANT)
             return false;
         const struct constant *constant = &code->constants[operand_index(operand)];
@@ -75,22 +77,25 @@ struct dataflow_value dataflow_begin(struct dataflow *dataflow)
         return DATAFLOW_ONE;
     draft_clear(draft);
     draft->drops = true;
-    for (uint32_t v = 0; v < dataflow->global_count; v++) {
+    for (uint32_t v = 0; v < dataflow->memory_count; v++) {
         const struct slot *slot = &dataflow->slots.data[dataflow->variables.data[v].index];
         const struct memory_object *object = &dataflow->objects.data[slot->object];
         const struct code *code = dataflow->model->modules[object->module].code;
         uint64_t number;
-        bool is_address = false;
+        uint32_t global = NONE;
         if (object->is_doubtful)
             continue;
         struct operand initialiser = code->globals[object->index].initialiser;
         if (initial_number(code, initialiser, (uint64_t)slot->offset, slot->bytes, &number,
-                           &is_address))
+                           &global))
             draft_set(draft, v, expression_constant(slot->bytes * 8, number));
-        else if (is_address && slot->bytes == 8) {
+        else if (global != NONE) {
+            uint32_t address = dataflow->modules[object->module].address_of_global[global];
             // weak names may stand for nothing: nothing is said
             struct range all = range_full(64);
-            draft_set(draft, v, state_unknown(&draft->state, &all));
+            draft_set(draft, v,
+                      address == NONE ? state_unknown(&draft->state, &all)
+                                      : expression_base(64, address));
         }
     }
     return draft_finish(draft);

@@ -9,6 +9,7 @@
  * dataflow_value.c      values, each kept once; extend, combine
  * dataflow_objects.c    variables of the program and who takes their address
  * dataflow_variables.c  which of them are tracked
+ * dataflow_functions.c  addresses of functions and calls through them
  * dataflow_effects.c    what instructions, library code and functions may write
  * dataflow_node.c       what a node's instructions say
  * dataflow_condition.c  what its edges require
@@ -270,6 +271,10 @@ enum variable_kind_tracked {
     TRACKED_REGISTER, // module, index of the instruction
     TRACKED_ARGUMENT, // module, index of the argument
     TRACKED_RESULT,   // of the function
+    TRACKED_ADDRESS,  // of function `index`: nothing writes it
+    // that a call through a pointer enters: of function `index`, or behind those, by set of
+    // callees, of code without a model
+    TRACKED_ENTRY,
 };
 
 struct tracked {
@@ -282,10 +287,11 @@ struct tracked {
 VEC_DEFINE(tracked_vec, struct tracked);
 
 struct module_tables {
-    uint32_t *object_of_insn;   // of allocas
-    uint32_t *object_of_global; // or NONE
-    uint32_t *slot_of_insn;     // of loads and stores by name
-    uint32_t *register_of_insn; // variable of the result, or NONE
+    uint32_t *object_of_insn;    // of allocas
+    uint32_t *object_of_global;  // or NONE
+    uint32_t *address_of_global; // variable of the function's address, or NONE
+    uint32_t *slot_of_insn;      // of loads and stores by name
+    uint32_t *register_of_insn;  // variable of the result, or NONE
     uint32_t *argument_variable;
     struct bitset wanted; // by instruction: some condition may depend on it
     uint32_t first_insn;  // of the module, in numbers over all
@@ -302,7 +308,10 @@ struct dataflow {
     struct object_vec objects;
     struct slot_vec slots;
     struct tracked_vec variables; // globals first, then function by function
+    uint32_t memory_count;        // the first of the globals: what can be written
     uint32_t global_count;
+    bool has_addresses;       // of functions
+    uint32_t *entry_variable; // by function of the model, and then by set of callees; or NONE
     uint32_t *function_start; // by function of the model, + 1: its variables
     uint32_t *result_variable;
     struct module_tables *modules;
@@ -330,6 +339,11 @@ struct dataflow {
     struct expression_vec results;   // of a walk
     struct draft node_draft;         // of steps
 };
+
+static inline bool is_kind(const struct dataflow *dataflow, uint32_t base, uint8_t kind)
+{
+    return base < dataflow->global_count && dataflow->variables.data[base].kind == kind;
+}
 
 // Does a call not see it?
 static inline bool is_local(const struct dataflow *dataflow, uint32_t variable)
@@ -365,6 +379,14 @@ uint32_t type_width(const struct code *code, struct type_id type);
 // dataflow_variables.c
 void variables_find(struct dataflow *dataflow, bool all);
 
+// dataflow_functions.c
+void functions_find(struct dataflow *dataflow);
+void functions_number(struct dataflow *dataflow);
+// Is what has entry a not what has entry b? By their indices.
+bool functions_differ(const struct dataflow *dataflow, uint32_t a, uint32_t b);
+// The pointer that the node's call goes through, or OPERAND_NONE.
+struct operand called_pointer(const struct dataflow *dataflow, uint32_t node);
+
 // dataflow_effects.c
 void effects_find_all(struct dataflow *dataflow);
 // What the instruction may write of tracked slots besides what its own slot says; a library call
@@ -392,6 +414,9 @@ struct expression walk_operand(struct walk *walk, struct operand operand);
 // The call that ends the node runs code without a model.
 void walk_external(struct walk *walk);
 const struct insn *walk_call(const struct walk *walk); // or NULL
+// The call, if it is through a pointer, enters the function; one that is not the model's: no code
+// that has a model.
+void walk_target(struct walk *walk, uint32_t function);
 // The condition of going to successor `edge`.
 void walk_condition(struct walk *walk, uint32_t edge);
 // That of going to any of these.

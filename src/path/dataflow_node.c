@@ -101,7 +101,9 @@ struct expression walk_operand(struct walk *walk, struct operand operand)
     case OPERAND_CONSTANT:
         return walk_constant(walk, operand, width);
     case OPERAND_GLOBAL:
-        return address_of(walk, &walk->code->globals[index], width);
+        return width == 64 && tables->address_of_global[index] != NONE
+                   ? expression_base(64, tables->address_of_global[index])
+                   : address_of(walk, &walk->code->globals[index], width);
     case OPERAND_ARGUMENT:
         return tables->argument_variable[index] == NONE
                    ? unknown(walk, width)

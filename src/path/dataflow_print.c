@@ -63,6 +63,15 @@ static void print_variable(const struct dataflow *dataflow, uint32_t variable, s
         strbuf_printf(out, "result of %s",
                       dataflow->model->functions[tracked->function].source_name);
         return;
+    case TRACKED_ADDRESS:
+        strbuf_printf(out, "&%s", dataflow->model->functions[tracked->index].source_name);
+        return;
+    case TRACKED_ENTRY:
+        strbuf_printf(out, "entry of %s",
+                      tracked->index >= dataflow->model->function_count
+                          ? "other code"
+                          : dataflow->model->functions[tracked->index].source_name);
+        return;
     }
 }
 

@@ -174,6 +174,8 @@ static void leave_for(struct follower *follower, uint32_t target)
         execute_doubtfully(&walk);
     else {
         walk_body(&walk);
+        if (!ways.lands)
+            walk_target(&walk, NONE);
         walk_external(&walk);
     }
     if (lands)
@@ -239,7 +241,8 @@ static void pass(struct follower *follower, struct walk *walk, uint32_t function
     }
 }
 
-static void follow_call(struct follower *follower, uint32_t function)
+// is_skipped: nothing is told of what it does, and any other callee might be meant.
+static void follow_call(struct follower *follower, uint32_t function, bool is_skipped)
 {
     const struct dataflow *dataflow = follower->dataflow;
     struct entry_vec arguments = VEC_INIT;
@@ -252,8 +255,11 @@ static void follow_call(struct follower *follower, uint32_t function)
         bool is_foreign = function >= dataflow->model->function_count;
         if (is_signal || (is_foreign && walk.at->flags & NODE_ASM))
             execute_doubtfully(&walk);
-        else
+        else {
             walk_body(&walk);
+            if (!is_skipped)
+                walk_target(&walk, function);
+        }
         if (is_foreign && !is_signal)
             walk_external(&walk);
         if (is_foreign && walk.at->flags & NODE_ASM)
@@ -263,7 +269,7 @@ static void follow_call(struct follower *follower, uint32_t function)
         walk_end(&walk);
     }
     if (function == dataflow->flow->thread_start)
-        for (uint32_t v = 0; v < dataflow->global_count; v++)
+        for (uint32_t v = 0; v < dataflow->memory_count; v++)
             draft_forget(&follower->draft, v);
     frame->called = function;
     set_aside(follower, &frame->saved);
@@ -339,7 +345,8 @@ uint32_t dataflow_replay(struct dataflow *dataflow, const struct run *run)
         if (event->letter == RUN_STEP)
             follow_step(&follower, event->node);
         else if (event->letter == RUN_CALL && follower.frames.length)
-            follow_call(&follower, event->function);
+            follow_call(&follower, event->function,
+                        i + 1 < run->count && run->events[i + 1].letter == RUN_LEAVE);
         else if (event->letter == RUN_LEAVE)
             follow_leave(&follower);
         if (follower.draft.state.is_impossible)

@@ -64,7 +64,9 @@ static struct range range_of_base(const struct state *state, uint32_t base)
     for (size_t i = 0; i < state->limits.length; i++)
         if (state->limits.data[i].base == base)
             return *range_at(state->dataflow, state->limits.data[i].range);
-    return range_full(state_width(state, base));
+    uint32_t width = state_width(state, base);
+    return is_kind(state->dataflow, base, TRACKED_ADDRESS) ? range_span(width, 1, width_mask(width))
+                                                           : range_full(width);
 }
 
 static void set_range(struct state *state, uint32_t base, const struct range *range)
@@ -326,15 +328,25 @@ static void add_relation(struct state *state, struct relation relation)
     state->is_changed = true;
 }
 
+// What equals the address of a function is not bound to it: two functions may have one address, and
+// a call through it may be said to enter either.
+static bool is_of_function(const struct state *state, uint32_t base)
+{
+    return is_kind(state->dataflow, base, TRACKED_ADDRESS) ||
+           is_kind(state->dataflow, base, TRACKED_ENTRY);
+}
+
 // Both are copies of different bases.
 static void relate_copies(struct state *state, const struct expression *left,
                           const struct expression *right, uint32_t outcomes)
 {
     uint64_t mask = width_mask(left->width);
+    bool binds = outcomes == OUTCOME_EQUAL && !is_of_function(state, left->base) &&
+                 !is_of_function(state, right->base);
 
-    if (outcomes == OUTCOME_EQUAL && right->base & BASE_UNKNOWN)
+    if (binds && right->base & BASE_UNKNOWN)
         bind(state, right->base, left->base, (left->constant - right->constant) & mask);
-    else if (outcomes == OUTCOME_EQUAL && left->base & BASE_UNKNOWN)
+    else if (binds && left->base & BASE_UNKNOWN)
         bind(state, left->base, right->base, (right->constant - left->constant) & mask);
     else {
         struct relation relation = {left->base,      right->base, left->constant,
@@ -377,6 +389,53 @@ static bool relate_extended(struct state *state, const struct expression *left,
     return true;
 }
 
+// Has a call through base + distance entered another function?
+static bool enters_other(const struct state *state, uint32_t base, uint64_t distance,
+                         uint32_t entry)
+{
+    const struct tracked *variables = state->dataflow->variables.data;
+
+    for (size_t i = 0; i < state->relations.length; i++) {
+        struct relation r = state->relations.data[i];
+        uint64_t ahead = r.left_add - r.right_add;
+        bool is_left = is_kind(state->dataflow, r.left, TRACKED_ENTRY);
+        if (!is_left && !is_kind(state->dataflow, r.right, TRACKED_ENTRY))
+            continue;
+        uint32_t other = is_left ? r.left : r.right;
+        if ((is_left ? r.right : r.left) == base && (is_left ? 0 - ahead : ahead) == distance &&
+            functions_differ(state->dataflow, variables[other].index, variables[entry].index))
+            return true;
+    }
+    return false;
+}
+
+// A call through the pointer has entered the function that the entry is of.
+static void relate_entry(struct state *state, struct expression pointer, struct expression entry)
+{
+    struct range some = range_span(pointer.width, 1, width_mask(pointer.width));
+
+    pointer = expression_add(state, pointer, 0 - entry.constant);
+    entry.constant = 0;
+    state_require(state, pointer, &some);
+    if (pointer.kind != EXPRESSION_COPY)
+        return;
+    const struct tracked *variables = state->dataflow->variables.data;
+    if (is_kind(state->dataflow, pointer.base, TRACKED_ADDRESS)) {
+        state->is_impossible |= pointer.constant == 0 &&
+                                functions_differ(state->dataflow, variables[pointer.base].index,
+                                                 variables[entry.base].index);
+    } else if (enters_other(state, pointer.base, pointer.constant, entry.base))
+        state->is_impossible = true;
+    else
+        relate_copies(state, &pointer, &entry, OUTCOME_EQUAL);
+}
+
+static bool is_entry(const struct state *state, const struct expression *expression)
+{
+    return expression->kind == EXPRESSION_COPY &&
+           is_kind(state->dataflow, expression->base, TRACKED_ENTRY);
+}
+
 void state_relate(struct state *state, struct expression left, struct expression right,
                   uint32_t outcomes)
 {
@@ -386,7 +445,11 @@ void state_relate(struct state *state, struct expression left, struct expression
     state->is_impossible |= outcomes == 0;
     left = state_resolve(state, left);
     right = state_resolve(state, right);
-    if (left.kind == EXPRESSION_CONSTANT && right.kind == EXPRESSION_CONSTANT) {
+    if (is_entry(state, &left))
+        relate_entry(state, right, left);
+    else if (is_entry(state, &right))
+        relate_entry(state, left, right);
+    else if (left.kind == EXPRESSION_CONSTANT && right.kind == EXPRESSION_CONSTANT) {
         if (!(outcome_of_numbers(left.width, left.constant, right.constant) & outcomes))
             state->is_impossible = true;
     } else if (left.kind == EXPRESSION_CONSTANT) {
@@ -479,6 +542,9 @@ void state_settle(struct state *state)
         state->is_changed = false;
         for (size_t i = 0; i < state->relations.length && !state->is_impossible; i++) {
             struct relation relation = state->relations.data[i];
+            if (is_kind(state->dataflow, relation.left, TRACKED_ENTRY) ||
+                is_kind(state->dataflow, relation.right, TRACKED_ENTRY))
+                continue;
             struct range left = range_of_base(state, relation.left);
             struct range right = range_of_base(state, relation.right);
 

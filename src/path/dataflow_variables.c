@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Which slots, registers, arguments and results are tracked: those that a condition may depend on,
- * going back from branches over operands, stores by name, arguments and results. A register needs a
- * variable only where another node reads it; within its node it is an expression.
+ * going back from branches and pointers that are called over operands, stores by name, arguments
+ * and results. A register needs a variable only where another node reads it; within its node it is
+ * an expression.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -213,6 +214,21 @@ static void want_conditions(struct closure *closure)
     }
 }
 
+// What is called, where addresses of functions are known.
+static void want_pointers(struct closure *closure)
+{
+    const struct dataflow *dataflow = closure->dataflow;
+
+    for (uint32_t n = 0; dataflow->has_addresses && n < dataflow->model->node_count; n++) {
+        uint32_t module;
+        const struct code_node *at;
+        struct operand pointer = called_pointer(dataflow, n);
+        node_code(dataflow, n, &module, &at);
+        if (operand_kind(pointer) != OPERAND_NONE)
+            want(closure, module, pointer);
+    }
+}
+
 static void close_over(struct closure *closure)
 {
     while (closure->work.length) {
@@ -402,6 +418,8 @@ static void number_all(struct dataflow *dataflow, const struct closure *closure)
     while (numberer.next_object < count &&
            dataflow->objects.data[numberer.next_object].function == NONE)
         number_slots(&numberer, numberer.next_object++, NONE);
+    dataflow->memory_count = (uint32_t)dataflow->variables.length;
+    functions_number(dataflow);
     dataflow->global_count = (uint32_t)dataflow->variables.length;
     for (uint32_t m = 0; m < model->module_count; m++) {
         const struct model_module *module = &model->modules[m];
@@ -432,6 +450,7 @@ void variables_find(struct dataflow *dataflow, bool all)
     index_stores(&closure);
     index_callers(&closure);
     want_conditions(&closure);
+    want_pointers(&closure);
     for (uint32_t s = 0; all && s < dataflow->slots.length; s++)
         want_slot(&closure, s);
     close_over(&closure);

@@ -68,7 +68,10 @@ FIXTURE_FUNCTION struct fixture_bytes fixture_bitcode(const char *assembly,
         (struct section_module){.module_id = hash_bytes(HASH_SEED, bytes.data, bytes.size),
                                 .bitcode_length = bytes.size,
                                 .level = SECTION_LEVEL_PATHS};
-    *ret_entries = xcalloc(1000, sizeof(**ret_entries));
+    size_t defined = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        defined += !LLVMIsDeclaration(f);
+    *ret_entries = xcalloc(defined + 1, sizeof(**ret_entries));
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         struct split split;
         if (LLVMIsDeclaration(f))

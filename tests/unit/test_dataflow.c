@@ -639,6 +639,157 @@ static uint32_t node_of_line(const struct subject *subject, uint32_t line)
     return 0;
 }
 
+// The shape of examples/words.c, a global, fields, an argument.
+static void functions_by_pointers(void **unused)
+{
+    (void)unused;
+    check("#include <stdio.h>\n"
+          "static void hit(void) {}\n"
+          "static int state;\n"
+          "static void add(void) {\n"
+          "    if (state == 1)\n"
+          "        hit(); // may\n"
+          "    if (state == 2)\n"
+          "        hit(); // never\n"
+          "}\n"
+          "static void drop(void) {\n"
+          "    if (state == 2)\n"
+          "        hit(); // may\n"
+          "    if (state == 1)\n"
+          "        hit(); // never\n"
+          "}\n"
+          "int main(void) {\n"
+          "    void (*change)(void) = add;\n"
+          "    state = 1;\n"
+          "    if (getchar() == '-') {\n"
+          "        change = drop;\n"
+          "        state = 2;\n"
+          "    }\n"
+          "    change();\n"
+          "    if (!change)\n"
+          "        hit(); // never\n"
+          "    hit(); // may\n"
+          "    return 0;\n"
+          "}\n",
+          40);
+    check(
+        "#include <stdio.h>\n"
+        "static void hit(void) {}\n"
+        "static int one(void) { return 1; }\n"
+        "static int two(void) { return 2; }\n"
+        "int (*back)(void); int (*at_first)(void) = one;\n"
+        "static const struct op { int id; int (*run)(void); } ops[] = {{1, one}, {2, two}, {3}};\n"
+        "static int apply(int (*f)(void)) { return f(); }\n"
+        "static int call_back(void) { return back ? back() : 0; }\n"
+        "int main(void) {\n"
+        "    if (ops[0].run() == 2 || ops[1].run() != 2)\n"
+        "        hit(); // never\n"
+        "    if (ops[2].run)\n"
+        "        hit(); // never\n"
+        "    if (at_first() != 1 || apply(two) != 2)\n"
+        "        hit(); // never\n"
+        "    back = two;\n"
+        "    if (call_back() != 2)\n"
+        "        hit(); // never\n"
+        "    hit(); // may\n"
+        "    return 0;\n"
+        "}\n",
+        70);
+}
+
+// Pointers that are not known, and what a call tells of one.
+static void functions_that_may_be_any(void **unused)
+{
+    (void)unused;
+    check("#include <stdlib.h>\n"
+          "static void hit(void) {}\n"
+          "static int one(void) { return 1; }\n"
+          "static int two(void) { return 2; }\n"
+          "int main(void) {\n"
+          "    int (*f)(void) = (void *)getenv(\"f\"), (*g)(void) = one, (*h)(void) = 0;\n"
+          "    int a = f();\n"
+          "    if (!f)\n"
+          "        hit(); // never\n"
+          "    if (a == 2)\n"
+          "        hit(); // may\n"
+          "    if (a == 7)\n"
+          "        hit(); // may\n"
+          "    if (f == two && a == 1)\n"
+          "        hit(); // may\n"
+          "    if (g == two)\n"
+          "        hit(); // may\n"
+          "    if (g != one)\n"
+          "        hit(); // never\n"
+          "    if (g)\n"
+          "        hit(); // may\n"
+          "    h();\n"
+          "    hit(); // never\n"
+          "    return 0;\n"
+          "}\n",
+          40);
+    check("#include <stdio.h>\n"
+          "static void hit(void) {}\n"
+          "static int entered;\n"
+          "static void one(void) { entered = 1; }\n"
+          "static void two(void) { entered = 2; }\n"
+          "__attribute__((weak)) void three(void) { entered = 3; }\n"
+          "int main(void) {\n"
+          "    void (*table[])(void) = {one, two, three};\n"
+          "    void (*f)(void) = table[getchar()];\n"
+          "    f();\n"
+          "    int first = entered;\n"
+          "    entered = 0;\n"
+          "    f();\n"
+          "    if (first == 1 && entered == 1)\n"
+          "        hit(); // may\n"
+          "    if (first == 3 && entered == 3)\n"
+          "        hit(); // may\n"
+          "    if (first == 0 && entered == 0)\n"
+          "        hit(); // may\n"
+          "    if (first != entered)\n"
+          "        hit(); // never\n"
+          "    return 0;\n"
+          "}\n",
+          40);
+    check("#include <stdio.h>\n"
+          "static void hit(void) {}\n"
+          "static int entered;\n"
+          "static void one(void) { entered = 1; }\n"
+          "int main(void) {\n"
+          "    void (*f)(void) = one;\n"
+          "    f();\n"
+          "    if (entered == 0)\n"
+          "        hit(); // never\n"
+          "    f = (void (*)(void))getchar;\n"
+          "    if (!f)\n"
+          "        hit(); // never\n"
+          "    entered = 0;\n"
+          "    f();\n"
+          "    if (entered == 0)\n"
+          "        hit(); // may\n"
+          "    return 0;\n"
+          "}\n",
+          50);
+    check("static void hit(void) {}\n"
+          "static int entered;\n"
+          "static void one(void) { entered = 1; }\n"
+          "__attribute__((weak)) void five(void);\n"
+          "int main(void) {\n"
+          "    void (*f)(void) = five;\n"
+          "    if (!f)\n"
+          "        hit(); // may\n"
+          "    else\n"
+          "        f();\n"
+          "    f = one;\n"
+          "    if (!f)\n"
+          "        hit(); // never\n"
+          "    f();\n"
+          "    hit(); // may\n"
+          "    return 0;\n"
+          "}\n",
+          24);
+}
+
 static void assumptions(void **unused)
 {
     struct subject subject;
@@ -694,6 +845,8 @@ int main(void)
         cmocka_unit_test(pointers),
         cmocka_unit_test(others_at_work),
         cmocka_unit_test(jumps),
+        cmocka_unit_test(functions_by_pointers),
+        cmocka_unit_test(functions_that_may_be_any),
         cmocka_unit_test(assumptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

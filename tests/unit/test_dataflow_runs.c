@@ -152,20 +152,56 @@ static void put_condition(struct writer *writer, uint32_t depth)
 
 static void put_block(struct writer *writer, uint32_t depth);
 
+// Through a pointer to a function: a local, a global, one of a table, one that is handed on. Not
+// for ever.
+static void put_pointer_call(struct writer *writer)
+{
+    struct strbuf *text = &writer->text;
+    uint32_t program = writer->program;
+    char name[2][32] = {"f_first", "f_first"};
+
+    for (int i = 0; i < 2; i++)
+        if (writer->functions && draw(3))
+            snprintf(name[i], sizeof(name[i]), "f%u_%u", program, draw(writer->functions));
+    switch (draw(8)) {
+    case 0:
+        strbuf_printf(text, "gfn = %s;\n", name[0]);
+        return;
+    case 1:
+        put(writer, "if (");
+        put_condition(writer, 1);
+        strbuf_printf(text, ") gfn = %s;\n", draw(3) ? "gT[1].fn" : "0");
+        return;
+    case 2:
+        strbuf_printf(text, "gT[%u].fn = pick(%s, %s);\n", draw(2), name[0], PICK(places));
+        return;
+    case 3:
+    case 4:
+        strbuf_printf(text, "if (d > 0 && %s) %s = gfn(d - 1, %s, 1);\n",
+                      draw(2) ? "gfn" : "gfn != 0", PICK(places), PICK(places));
+        return;
+    case 5:
+        strbuf_printf(text, "if (gT[%u].fn == %s) gb++; if (d > 0 && gT[0].fn) ", draw(2), name[0]);
+        strbuf_printf(text, "%s = gT[0].fn(d - 1, %s, 2);\n", PICK(places), PICK(places));
+        return;
+    default:
+        strbuf_printf(text, "{ function *fn = %s ? %s : %s; ", PICK(places), name[0], name[1]);
+        strbuf_printf(text, "%s = fn(d, %s, 3); ", PICK(places), PICK(places));
+        strbuf_printf(text, "if (fn == gfn) fn = %s; if (d > 1) %s = fn(d - 2, 1, %s); }\n",
+                      name[1], PICK(places), PICK(places));
+    }
+}
+
 static void put_call(struct writer *writer)
 {
     uint32_t function = writer->functions ? draw(writer->functions) : 0;
 
-    if (writer->functions && draw(4) == 0) {
-        uint32_t other = draw(writer->functions);
-        if (draw(2)) {
+    if (draw(3) == 0) {
+        if (writer->functions && draw(4) == 0)
             strbuf_printf(&writer->text, "qsort(%s, 4, 4, c%u_%u);\n", draw(2) ? "arr" : "garr",
                           writer->program, function);
-            return;
-        }
-        strbuf_printf(&writer->text, "{ int (*fn)(int, int, int) = %s ? f%u_%u : f%u_%u; ",
-                      PICK(places), writer->program, function, writer->program, other);
-        strbuf_printf(&writer->text, "%s = fn(d, %s, 3); }\n", PICK(places), PICK(places));
+        else
+            put_pointer_call(writer);
         return;
     }
 
@@ -409,12 +445,18 @@ static char *draw_file(uint64_t seed)
     struct writer writer = {.text = STRBUF_INIT};
 
     random_state = seed;
-    put(&writer, "#include <string.h>\n#include <stdlib.h>\n"
-                 "struct S { int a; short b; char c; int *n; };\n"
-                 "union W { unsigned whole; short half[2]; signed char byte[4]; };\n"
-                 "int ga = 1, gb, garr[4] = {0, 5, 2}; unsigned gu = 3; signed char gc = -1;\n"
-                 "long gl; short gs = 300; _Bool gf; int *gp; struct S gS = {7, -2, 'c'};\n"
-                 "unsigned char guc = 200; union W gW;\n");
+    put(&writer,
+        "#include <string.h>\n#include <stdlib.h>\n"
+        "struct S { int a; short b; char c; int *n; };\n"
+        "union W { unsigned whole; short half[2]; signed char byte[4]; };\n"
+        "int ga = 1, gb, garr[4] = {0, 5, 2}; unsigned gu = 3; signed char gc = -1;\n"
+        "long gl; short gs = 300; _Bool gf; int *gp; struct S gS = {7, -2, 'c'};\n"
+        "unsigned char guc = 200; union W gW;\n"
+        "typedef int function(int, int, int);\n"
+        "static int f_first(int d, int p, int q) { if (p > 2) ga = q; return d + q; }\n"
+        "function *gfn = f_first; struct { int id; function *fn; } gT[2] = {{1, f_first}};\n"
+        "static function *pick(function *f, int i) "
+        "{ return i == 2 ? gfn : i < 0 ? 0 : f; }\n");
     for (writer.program = 0; writer.program < PROGRAMS; writer.program++) {
         uint32_t count = 1 + draw(3);
         for (uint32_t f = 0; f < count; f++) {
@@ -776,7 +818,7 @@ static bool observe(const struct checker *checker, uint32_t variable, const stru
 {
     const struct dataflow *dataflow = checker->dataflow;
 
-    if (variable >= dataflow->global_count)
+    if (variable >= dataflow->memory_count)
         return false;
     const struct tracked *tracked = &dataflow->variables.data[variable];
     const struct slot *slot = &dataflow->slots.data[tracked->index];
