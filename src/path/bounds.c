@@ -189,6 +189,26 @@ static void list_calls(struct bounds *bounds)
     }
 }
 
+static bool is_in_spine(const struct bounds *bounds, uint32_t vertex)
+{
+    return bounds->graph->vertices.data[vertex].procedure == GRAPH_SPINE_PROCEDURE;
+}
+
+// From the entry of its procedure to a call. What a path takes up to a call in the spine counts
+// behind the call: so it cannot set out early in the spine and come back late.
+static uint64_t up_to_call(const struct bounds *bounds, const struct graph_edge *edge,
+                           const uint32_t *inside)
+{
+    if (!is_in_spine(bounds, edge->from) || inside[edge->from] == BOUNDS_FAR)
+        return inside[edge->from];
+    return inside[edge->from] - bounds->plain.inside[edge->from];
+}
+
+static uint64_t left_for_behind(const struct bounds *bounds, const struct graph_edge *edge)
+{
+    return is_in_spine(bounds, edge->from) ? bounds->plain.inside[edge->from] : 0;
+}
+
 // Where a procedure is called, those that are called there come so late. `inside`: to the calls.
 static void pass_on(struct bounds *bounds, struct nearest *nearest, uint32_t procedure,
                     uint64_t before, const uint32_t *inside)
@@ -202,7 +222,7 @@ static void pass_on(struct bounds *bounds, struct nearest *nearest, uint32_t pro
             nearer(nearest, graph->vertices.data[edge->from].procedure, before);
         else
             nearer(nearest, graph->vertices.data[edge->through].procedure,
-                   before + inside[edge->from]);
+                   before + up_to_call(bounds, edge, inside));
     }
 }
 
@@ -221,8 +241,8 @@ static void find_before(struct bounds *bounds, uint32_t bit, bool with_bit)
 
                 if (edge->kind != EDGE_LIFTS)
                     nearer(&nearest, graph->vertices.data[edge->through].procedure,
-                           (uint64_t)bounds->plain.before[p] +
-                               bounds->layer[bit].inside[edge->from]);
+                           bounds->plain.before[p] +
+                               up_to_call(bounds, edge, bounds->layer[bit].inside));
             }
     } else {
         bounds->plain.before = nearest.length;
@@ -261,7 +281,7 @@ static void pass_back(struct bounds *bounds, struct nearest *nearest, uint32_t v
 
         nearer(nearest, edge->from, length + cost_of(bounds, edge));
         if (edge->through != FLOW_NONE)
-            nearer(nearest, edge->through, length + edge->length);
+            nearer(nearest, edge->through, length + edge->length + left_for_behind(bounds, edge));
     }
 }
 
@@ -280,7 +300,8 @@ static void find_behind(struct bounds *bounds, uint32_t bit, bool with_bit)
 
         nearer(&nearest, edge->from, plain[edge->to] + cost_with(bounds, edge, bit));
         if (edge->through != FLOW_NONE && has(bounds, edge, bit))
-            nearer(&nearest, edge->through, (uint64_t)plain[edge->to] + edge->length);
+            nearer(&nearest, edge->through,
+                   (uint64_t)plain[edge->to] + edge->length + left_for_behind(bounds, edge));
     }
     while (take(&nearest, bounds, &v))
         pass_back(bounds, &nearest, v);
@@ -299,10 +320,16 @@ void bounds_init(struct bounds *bounds, const struct graph *graph, struct budget
     find_behind(bounds, 0, false);
 }
 
+void bounds_add_inside(struct bounds *bounds, uint32_t bit)
+{
+    if (!bounds->layer[bit].inside)
+        find_inside_with(bounds, bit);
+}
+
 void bounds_add(struct bounds *bounds, uint32_t bit)
 {
     assert(!(bounds->bits >> bit & 1));
-    find_inside_with(bounds, bit);
+    bounds_add_inside(bounds, bit);
     find_before(bounds, bit, true);
     find_behind(bounds, bit, true);
     bounds->bits |= UINT64_C(1) << bit;

@@ -177,8 +177,7 @@ static bool takes(const struct calls *calls, uint32_t node, uint32_t flags)
         return false;
     return flags & FLOW_PAST ||
            (flags & FLOW_BEHIND && calls->set_ends[CALL_RETURNS][set] != CALLS_FAR) ||
-           (flags & FLOW_LANDS &&
-            (calls->set_ends[CALL_JUMPS][set] != CALLS_FAR || handler_jumps));
+           (flags & FLOW_LANDS && (calls->set_ends[CALL_JUMPS][set] != CALLS_FAR || handler_jumps));
 }
 
 static bool is_end(const struct calls *calls, uint32_t node)
@@ -341,8 +340,7 @@ static void tell_call(const struct calls *calls, uint32_t node, uint32_t how, st
 {
     const struct flow *flow = calls->flow;
     enum call_end end = how & FLOW_LANDS ? CALL_JUMPS : CALL_RETURNS;
-    uint32_t callee =
-        how & BY_HANDLER ? flow->signals : calls->set_best[end][flow->node_set[node]];
+    uint32_t callee = how & BY_HANDLER ? flow->signals : calls->set_best[end][flow->node_set[node]];
     struct told inside = {.kind = end == CALL_JUMPS ? TOLD_JUMP : TOLD_RETURN,
                           .event = {.function = callee}};
 
@@ -389,8 +387,8 @@ void calls_tell(const struct calls *calls, uint32_t function, enum call_end end,
     struct told_vec todo = VEC_INIT;
     size_t first = events->length;
 
-    told_vec_push(&todo, (struct told){end == CALL_JUMPS ? TOLD_JUMP : TOLD_RETURN,
-                                       {.function = function}});
+    told_vec_push(
+        &todo, (struct told){end == CALL_JUMPS ? TOLD_JUMP : TOLD_RETURN, {.function = function}});
     while (todo.length)
         tell_one(calls, told_vec_pop(&todo), &todo, events);
     told_vec_deinit(&todo);

@@ -80,8 +80,7 @@ static void drop_edge(struct compression *compression, uint32_t e)
 static uint32_t join_masks(struct compression *compression, uint32_t first, uint32_t second)
 {
     struct graph *graph = compression->graph;
-    uint64_t bits =
-        marks_extend(graph->marks, graph->masks.data[first], graph->masks.data[second]);
+    uint64_t bits = marks_extend(graph->marks, graph->masks.data[first], graph->masks.data[second]);
     bool is_new;
     uint32_t *mask = mask_map_put_new(&compression->mask_of, bits, &is_new);
 
@@ -174,7 +173,7 @@ static void take_out(struct compression *compression, uint32_t vertex)
     outs = live_edges(compression, compression->first_out[vertex], &compression->next_out, out);
     for (uint32_t i = 0; i < ins; i++)
         if (edge_at(compression, in[i])->from == vertex)
-            return; // a circle in which something is met
+            return;                         // a circle in which something is met
     bitset_set(&compression->kept, vertex); // not to be looked at again
     for (uint32_t i = 0; i < ins; i++)
         drop_edge(compression, in[i]);

@@ -120,10 +120,8 @@ static uint32_t extend_leaves(struct operation *operation, uint32_t a, uint32_t 
     struct dataflow_value first = {x.high}, second = {y.high}, value = DATAFLOW_ONE;
 
     if (operation->merges)
-        value = operation->call.edge == UINT32_MAX
-                    ? first
-                    : dataflow_merge(weights->dataflow, first, second, operation->call.node,
-                                     operation->call.function, operation->call.edge);
+        value = dataflow_merge(weights->dataflow, first, second, operation->call.node,
+                               operation->call.function, operation->call.edge);
     else if (weights->dataflow)
         value = dataflow_extend(weights->dataflow, first, second);
     return leaf(weights, weights_extended_length(x.low, y.low), value);
@@ -206,8 +204,8 @@ static struct weight diagrams_merge(void *context, struct weight caller, struct 
     diagrams_elements(weights, call, &elements);
     for (size_t i = 0; i < elements.length; i++) {
         elements.data[i].value = DATAFLOW_ONE;
-        entered = combine(weights, entered,
-                          (uint32_t)diagrams_one(weights, &elements.data[i]).bits);
+        entered =
+            combine(weights, entered, (uint32_t)diagrams_one(weights, &elements.data[i]).bits);
     }
     weight_element_vec_deinit(&elements);
     uint32_t before = extend(&plain, (uint32_t)caller.bits, entered);

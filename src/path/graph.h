@@ -41,16 +41,16 @@ enum graph_form {
 };
 
 enum edge_kind {
-    EDGE_STEP,           // control reaches the node of `to`
-    EDGE_PENDS,          // a call that stays pending, to its entry
-    EDGE_SELECTS,        // to a place that stands for a set of pending calls
-    EDGE_PASSES_RETURN,  // a shortest call of `function`, and control goes on behind it
-    EDGE_PASSES_JUMP,    // the same, left by a jump
-    EDGE_THROUGH,        // a completed call
-    EDGE_RESUMES,        // a handler's call, behind which control is where it was
-    EDGE_ENDS,           // to an exit, or a goal: nothing happens
-    EDGE_LIFTS,          // from a member's exit to that of a dispatcher
-    EDGE_JOINED,         // two edges, one behind the other
+    EDGE_STEP,          // control reaches the node of `to`
+    EDGE_PENDS,         // a call that stays pending, to its entry
+    EDGE_SELECTS,       // to a place that stands for a set of pending calls
+    EDGE_PASSES_RETURN, // a shortest call of `function`, and control goes on behind it
+    EDGE_PASSES_JUMP,   // the same, left by a jump
+    EDGE_THROUGH,       // a completed call
+    EDGE_RESUMES,       // a handler's call, behind which control is where it was
+    EDGE_ENDS,          // to an exit, or a goal: nothing happens
+    EDGE_LIFTS,         // from a member's exit to that of a dispatcher
+    EDGE_JOINED,        // two edges, one behind the other
 };
 
 struct graph_edge {
@@ -61,7 +61,7 @@ struct graph_edge {
     uint32_t second;   // of a joined edge; else the number of the flow's edge, or FLOW_NONE
     uint32_t mask;     // of graph.masks: what is met, behind the completed call
     struct dataflow_value value; // the same
-    uint32_t call; // in GRAPH_PLAIN: of calls_made, of an edge through an exit
+    uint32_t call;               // in GRAPH_PLAIN: of calls_made, of an edge through an exit
     uint8_t kind;
 };
 

@@ -103,9 +103,8 @@ static void add_assumed(struct graph_builder *builder, struct graph_edge edge, u
         struct graph_edge restricted = edge;
 
         for (uint64_t left = some; left && edge.kind != EDGE_PENDS; left &= left - 1)
-            restricted.value =
-                dataflow_extend(builder->problem->dataflow, restricted.value,
-                                marks->assume[__builtin_ctzll(left)]);
+            restricted.value = dataflow_extend(builder->problem->dataflow, restricted.value,
+                                               marks->assume[__builtin_ctzll(left)]);
         if (!dataflow_is_zero(restricted.value))
             add_edge(builder, restricted, marks_extend(marks, some, bits));
     }
@@ -178,10 +177,9 @@ static uint32_t procedure_of(struct graph_builder *builder, uint32_t function, u
     uint32_t number = *id = add_procedure(builder, function, f->node_count + 2u);
     uint32_t reached = build_step(builder, state, f->entry);
     if (reached != AUTOMATON_DEAD)
-        builder->graph->procedures.data[number].entry =
-            build_vertex(builder, builder->procedures.data[number].base + f->entry - f->first_node,
-                         f->entry - f->first_node, reached,
-                         (struct graph_vertex){f->entry, number, reached});
+        builder->graph->procedures.data[number].entry = build_vertex(
+            builder, builder->procedures.data[number].base + f->entry - f->first_node,
+            f->entry - f->first_node, reached, (struct graph_vertex){f->entry, number, reached});
     return number;
 }
 
@@ -191,9 +189,9 @@ static uint32_t exit_of(struct graph_builder *builder, uint32_t procedure, uint3
     uint32_t function = builder->graph->procedures.data[procedure].function;
     uint32_t nodes = function == FLOW_NONE ? 0 : builder->flow->functions[function].node_count;
     size_t before = builder->graph->vertices.length;
-    uint32_t exit = build_vertex(builder, builder->procedures.data[procedure].base + nodes + end,
-                                 nodes + end, state,
-                                 (struct graph_vertex){FLOW_NONE, procedure, state});
+    uint32_t exit =
+        build_vertex(builder, builder->procedures.data[procedure].base + nodes + end, nodes + end,
+                     state, (struct graph_vertex){FLOW_NONE, procedure, state});
 
     if (builder->graph->vertices.length > before)
         path_id_vec_push(&builder->procedures.data[procedure].exits, exit);
@@ -253,16 +251,15 @@ static void caller_goes_on(struct graph_builder *builder, struct graph_caller ca
     enum call_end end = end_of_exit(builder, exit);
 
     if (caller.is_dispatcher) {
-        build_edge(builder,
-                   (struct graph_edge){
-                       .from = exit,
-                       .to = exit_of(builder, caller.vertex, state_of(builder, exit), end),
-                       .through = FLOW_NONE,
-                       .function = caller.function,
-                       .second = FLOW_NONE,
-                       .kind = EDGE_LIFTS,
-                       .value = DATAFLOW_ONE,
-                   });
+        build_edge(builder, (struct graph_edge){
+                                .from = exit,
+                                .to = exit_of(builder, caller.vertex, state_of(builder, exit), end),
+                                .through = FLOW_NONE,
+                                .function = caller.function,
+                                .second = FLOW_NONE,
+                                .kind = EDGE_LIFTS,
+                                .value = DATAFLOW_ONE,
+                            });
         return;
     }
     struct graph_edge edge = {.from = caller.vertex,
@@ -274,10 +271,10 @@ static void caller_goes_on(struct graph_builder *builder, struct graph_caller ca
                               .call = caller.call};
     uint32_t node = builder->graph->vertices.data[caller.vertex].node;
     // a dispatcher's callees are called where nothing minds
-    uint32_t state = caller.function == FLOW_NONE
-                         ? state_of(builder, exit)
-                         : build_leave(builder, state_of(builder, exit), caller.symbol, node,
-                                       caller.function);
+    uint32_t state =
+        caller.function == FLOW_NONE
+            ? state_of(builder, exit)
+            : build_leave(builder, state_of(builder, exit), caller.symbol, node, caller.function);
     if (state == AUTOMATON_DEAD)
         return;
     if (!caller.is_handler || end == CALL_JUMPS) {
@@ -292,9 +289,8 @@ static void caller_goes_on(struct graph_builder *builder, struct graph_caller ca
     struct graph_vertex vertex = builder->graph->vertices.data[caller.vertex];
     struct build_vertex where = builder->vertices.data[caller.vertex];
     vertex.state = state;
-    edge.to =
-        build_vertex(builder, builder->procedures.data[vertex.procedure].base + where.place,
-                     where.place, state, vertex);
+    edge.to = build_vertex(builder, builder->procedures.data[vertex.procedure].base + where.place,
+                           where.place, state, vertex);
     build_edge(builder, edge);
 }
 
@@ -306,7 +302,8 @@ static void tell_callers(struct graph_builder *builder, uint32_t exit)
         caller_goes_on(builder, builder->procedures.data[procedure].callers.data[c], exit);
 }
 
-static void add_caller(struct graph_builder *builder, uint32_t procedure, struct graph_caller caller)
+static void add_caller(struct graph_builder *builder, uint32_t procedure,
+                       struct graph_caller caller)
 {
     graph_caller_vec_push(&builder->procedures.data[procedure].callers, caller);
     // exits that have not been looked at will find the caller
@@ -326,14 +323,14 @@ static bool is_passed(const struct graph_builder *builder, uint32_t function)
 static void pass(struct graph_builder *builder, uint32_t vertex, uint32_t state, uint32_t function,
                  enum call_end end, uint32_t length)
 {
-    go_on_behind(builder, vertex, state, end,
-                 (struct graph_edge){.through = FLOW_NONE,
-                                     .length = length,
-                                     .function = function,
-                                     .second = FLOW_NONE,
-                                     .kind = end == CALL_RETURNS ? EDGE_PASSES_RETURN
-                                                                 : EDGE_PASSES_JUMP,
-                                     .value = DATAFLOW_ONE});
+    go_on_behind(
+        builder, vertex, state, end,
+        (struct graph_edge){.through = FLOW_NONE,
+                            .length = length,
+                            .function = function,
+                            .second = FLOW_NONE,
+                            .kind = end == CALL_RETURNS ? EDGE_PASSES_RETURN : EDGE_PASSES_JUMP,
+                            .value = DATAFLOW_ONE});
 }
 
 static void call_function(struct graph_builder *builder, uint32_t vertex, uint32_t state,
@@ -475,6 +472,8 @@ static void procedure_goes_on(struct graph_builder *builder, uint32_t vertex, ui
         edge.second = k;
         if (dataflow && edge.kind == EDGE_STEP)
             edge.value = dataflow_step(dataflow, source.node, k);
+        else if (dataflow && edge.through == FLOW_NONE)
+            edge.value = dataflow_skip(dataflow, source.node, k);
         build_edge(builder, edge);
     }
 }

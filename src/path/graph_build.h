@@ -42,11 +42,11 @@ VEC_DEFINE(build_mode_vec, struct build_mode);
 // A pending activation, or a gap.
 struct build_stage {
     struct view *view;
-    uint32_t base;              // place of its first copy
-    struct path_id_vec next;    // stages
-    bool is_own;                // the view is ours
-    uint32_t stack;             // that ends here, FLOW_NONE: none
-    bool is_checked;            // calls into it have to be calls of the program
+    uint32_t base;           // place of its first copy
+    struct path_id_vec next; // stages
+    bool is_own;             // the view is ours
+    uint32_t stack;          // that ends here, FLOW_NONE: none
+    bool is_checked;         // calls into it have to be calls of the program
 };
 VEC_DEFINE(build_stage_vec, struct build_stage);
 

@@ -107,9 +107,15 @@ static void go_by(struct graph_builder *builder, uint32_t stage_id, uint32_t cop
     struct dataflow *dataflow = builder->problem->dataflow;
 
     edge.second = flow_edge_of(builder, from, to, how);
-    if (dataflow && edge.kind == EDGE_STEP)
-        edge.value = edge.second == FLOW_NONE ? dataflow_end(dataflow, from)
-                                              : dataflow_step(dataflow, from, edge.second);
+    if (dataflow && edge.through == FLOW_NONE) {
+        // a path that was recorded, where the graph has no such edge
+        if (edge.second == FLOW_NONE)
+            edge.value = dataflow_end(dataflow, from);
+        else if (edge.kind == EDGE_STEP)
+            edge.value = dataflow_step(dataflow, from, edge.second);
+        else
+            edge.value = dataflow_skip(dataflow, from, edge.second);
+    }
     reach_copy(builder, stage_id, copy, state, visited, edge);
 }
 
@@ -223,9 +229,8 @@ static void enter_gap(struct graph_builder *builder, uint32_t vertex, uint32_t s
     uint32_t select = *found;
     if (is_new) {
         select = *found = (uint32_t)builder->graph->vertices.length;
-        graph_vertex_vec_push(
-            &builder->graph->vertices,
-            (struct graph_vertex){FLOW_NONE, GRAPH_SPINE_PROCEDURE, where.state});
+        graph_vertex_vec_push(&builder->graph->vertices,
+                              (struct graph_vertex){FLOW_NONE, GRAPH_SPINE_PROCEDURE, where.state});
         build_vertex_vec_push(&builder->vertices, (struct build_vertex){FLOW_NONE, 0});
         for (uint32_t i = 0; i < callees.count; i++)
             enter_at(builder, stage_id, callees.data[i], where.state,
@@ -405,12 +410,11 @@ static void add_views(struct graph_builder *builder)
 // The stage below `parent` that stands at this node, FLOW_NONE: none yet.
 static uint32_t find_stage(const struct graph_builder *builder, uint32_t parent, uint32_t node)
 {
-    size_t count = parent == FLOW_NONE ? builder->stages.length
-                                       : builder->stages.data[parent].next.length;
+    size_t count =
+        parent == FLOW_NONE ? builder->stages.length : builder->stages.data[parent].next.length;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t s =
-            parent == FLOW_NONE ? (uint32_t)i : builder->stages.data[parent].next.data[i];
+        uint32_t s = parent == FLOW_NONE ? (uint32_t)i : builder->stages.data[parent].next.data[i];
         const struct build_stage *stage = &builder->stages.data[s];
 
         // of the outermost ones there are those that nobody is the parent of
@@ -427,8 +431,7 @@ static void add_stack(struct graph_builder *builder, uint32_t number)
     const struct path_stack *stack = &builder->problem->stacks[number];
     uint32_t parent = FLOW_NONE;
 
-    if (!stack->count ||
-        builder->flow->node_function[stack->nodes[0]] != builder->problem->start)
+    if (!stack->count || builder->flow->node_function[stack->nodes[0]] != builder->problem->start)
         return;
     for (uint32_t i = 0; i < stack->count; i++) {
         uint32_t stage = find_stage(builder, parent, stack->nodes[i]);

@@ -28,8 +28,7 @@ static uint32_t bit_for(struct marks *marks, uint32_t number)
     for (uint32_t i = 0; i < number; i++) {
         const struct path_critical *other = &problem->critical[i];
 
-        if (other->node == critical->node &&
-            is_same_value(other->assume, critical->assume) &&
+        if (other->node == critical->node && is_same_value(other->assume, critical->assume) &&
             (!problem->separate || other->cluster == critical->cluster))
             return marks->bit_of[i];
     }

@@ -31,14 +31,14 @@ struct marks {
     const struct path_problem *problem;
     uint32_t bit_count;
     uint64_t good, bad, exact; // bits of which more, fewer, the same are as good
-    uint64_t has, needs;       // of orders; the bit for "needs" is `order_shift` above that of "has"
+    uint64_t has, needs; // of orders; the bit for "needs" is `order_shift` above that of "has"
     uint32_t order_shift;
-    uint64_t touched;                // bits of critical nodes
-    double score[64];                // by bit
-    uint8_t bit_of[64];              // by critical node: its bit; NO_BIT: it does not count
-    uint64_t critical_of[64];        // by bit: the critical nodes that it stands for
+    uint64_t touched;                 // bits of critical nodes
+    double score[64];                 // by bit
+    uint8_t bit_of[64];               // by critical node: its bit; NO_BIT: it does not count
+    uint64_t critical_of[64];         // by bit: the critical nodes that it stands for
     struct dataflow_value assume[64]; // by bit
-    uint8_t *mask_of_node;           // by node: of `masks`
+    uint8_t *mask_of_node;            // by node: of `masks`
     uint64_t masks[256];
     uint64_t assumed; // bits that count only where something holds
 };

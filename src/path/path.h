@@ -30,10 +30,17 @@
  * combine more than one path), the next best are tried, and if none can be, the best is given and
  * marked.
  *
- * Method: the flow is cut down to what matters (compress.c), becomes a weighted pushdown system
- * (solve/pushdown) whose weights are sets of (touched, length, value), definitions 6 and 7. Sets
- * are kept small by dominance where that is valid, or as decision diagrams (appendix A) where it is
- * not.
+ * Several paths (`top`): each touches more of what is worth touching than those that are shorter,
+ * or is shorter than those that touch more; what is longer and touches less than another is not
+ * listed, so there may be fewer.
+ *
+ * Method: what paths there are becomes a graph (graph.h) that is cut down to what matters
+ * (compress.c). PATH_AUTO searches it element by element (search.c, table.h): first the best marks
+ * that any path has, then the shortest path that has them, led and pruned by what single marks and
+ * detours to them cost. PATH_FORWARD and PATH_BACKWARD, or a choice of weights, go by the weighted
+ * pushdown core as the paper does (system.c): weights are sets of (touched, length, value) or
+ * decision diagrams, definitions 6 and 7 and appendix A. All give the same answers; the search is
+ * many times faster.
  */
 #ifndef PATH_PATH_H
 #define PATH_PATH_H
@@ -125,8 +132,11 @@ struct path_found {
 struct path_result {
     struct path_found *paths; // best first; none: there is no path
     uint32_t count;
-    bool complete;   // false: the budget was spent, or too many sets: there may be a better path
-    bool is_optimal; // complete, and no dataflow in the way
+    // False: the budget was spent, there were too many sets, or values of variables spoke against a
+    // better path: there may be a better one. `note` says what of; where it is only that the path
+    // might be shorter, nothing touches more than it.
+    bool complete;
+    bool is_optimal;               // complete, and no dataflow in the way
     uint64_t weights, transitions; // how much was looked at
     const char *note;              // what was dropped, in words, or NULL
 };

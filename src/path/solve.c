@@ -40,16 +40,28 @@ static void solving_init(struct solving *solving)
     add_all(&solving->blocked, problem->absent);
     add_all(&solving->blocked, problem->avoid);
     find_noticed(solving);
-    calls_init(&solving->calls,
-               &(struct calls_facts){.flow = problem->flow,
-                                     .closed = &solving->closed,
-                                     .blocked = &solving->blocked,
-                                     .noticed = &solving->noticed});
-    // a call in which nothing is met may change variables all the same
-    if (problem->no_compression || problem->dataflow) {
-        bitset_set_all(&solving->calls.matters);
-        solving->calls.handlers_matter = problem->flow->signals != FLOW_NONE;
-    }
+    calls_init(&solving->calls, &(struct calls_facts){.flow = problem->flow,
+                                                      .closed = &solving->closed,
+                                                      .blocked = &solving->blocked,
+                                                      .noticed = &solving->noticed});
+    bitset_init(&solving->refined, problem->flow->function_count);
+    solving_look_at_calls(solving);
+}
+
+// What a jump out of a call leaves behind is not told by dataflow_skip: such calls are looked at.
+void solving_look_at_calls(struct solving *solving)
+{
+    const struct path_problem *problem = solving->problem;
+    struct calls *calls = &solving->calls;
+
+    bitset_union(&calls->matters, &solving->refined);
+    for (uint32_t f = 0; problem->dataflow && f < problem->flow->function_count; f++)
+        if (calls->ends[CALL_JUMPS][f] != CALLS_FAR)
+            bitset_set(&calls->matters, f);
+    if (!problem->no_compression)
+        return;
+    bitset_set_all(&calls->matters);
+    calls->handlers_matter = problem->flow->signals != FLOW_NONE;
 }
 
 static void solving_deinit(struct solving *solving)
@@ -59,6 +71,7 @@ static void solving_deinit(struct solving *solving)
     bitset_deinit(&solving->closed);
     bitset_deinit(&solving->blocked);
     bitset_deinit(&solving->noticed);
+    bitset_deinit(&solving->refined);
 }
 
 // ---- What was found
@@ -78,7 +91,8 @@ static int compare_candidates(const void *a, const void *b)
 
 void candidates_sort(struct candidate_vec *candidates)
 {
-    qsort(candidates->data, candidates->length, sizeof(*candidates->data), compare_candidates);
+    if (candidates->length)
+        qsort(candidates->data, candidates->length, sizeof(*candidates->data), compare_candidates);
 }
 
 void candidates_thin(const struct marks *marks, struct candidate_vec *candidates)
@@ -109,9 +123,8 @@ void candidates_thin(const struct marks *marks, struct candidate_vec *candidates
     path_id_vec_deinit(&keep);
 }
 
-// What the events say themselves.
-static uint64_t count_events(const struct solving *solving, const struct path_event_vec *events,
-                             uint64_t *length)
+uint64_t solving_count(const struct solving *solving, const struct path_event_vec *events,
+                       uint64_t *length)
 {
     uint64_t bits = 0;
 
@@ -156,6 +169,52 @@ static bool is_same_run(const struct run *run, const struct path_event_vec *even
     return true;
 }
 
+// By event: a call that has been completed.
+static bool *completed_calls(const struct run *run)
+{
+    bool *is_completed = xcalloc(run->count + 1u, sizeof(bool));
+    struct path_id_vec open = VEC_INIT;
+
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->events[i].letter == RUN_CALL)
+            path_id_vec_push(&open, i);
+        else if (run->events[i].letter == RUN_LEAVE)
+            is_completed[path_id_vec_pop(&open)] = true;
+    path_id_vec_deinit(&open);
+    return is_completed;
+}
+
+bool solving_refine(struct solving *solving, const struct path_found *found)
+{
+    struct path_event_vec events = VEC_INIT; // without what is inside of calls that were passed
+    bool *is_completed = completed_calls(&found->run), is_news = false;
+    uint32_t depth = 0; // calls within one that was passed, and itself
+
+    for (uint32_t i = 0; i < found->run.count; i++) {
+        const struct run_event *event = &found->run.events[i];
+
+        if (depth) {
+            depth += event->letter == RUN_CALL;
+            depth -= event->letter == RUN_LEAVE;
+        }
+        if (depth)
+            continue;
+        path_event_vec_push(&events, *event);
+        if (!is_completed[i] || bitset_test(&solving->calls.matters, event->function))
+            continue;
+        depth = 1;
+        is_news |= !bitset_test(&solving->refined, event->function);
+    }
+    free(is_completed);
+    struct run run = {events.data, (uint32_t)events.length};
+    bool would_do = is_news && dataflow_replay(solving->problem->dataflow, &run) == UINT32_MAX;
+    for (uint32_t i = 0; would_do && i + 1 < run.count; i++)
+        if (run.events[i].letter == RUN_CALL && run.events[i + 1].letter == RUN_LEAVE)
+            bitset_set(&solving->refined, run.events[i].function);
+    path_event_vec_deinit(&events);
+    return would_do;
+}
+
 bool solving_keep(struct solving *solving, const struct candidate *candidate,
                   struct path_event_vec *events)
 {
@@ -165,7 +224,7 @@ bool solving_keep(struct solving *solving, const struct candidate *candidate,
                                .is_feasible = true,
                                .doubtful = UINT32_MAX};
     uint64_t assumed = solving->marks.assumed, length;
-    uint64_t bits = count_events(solving, events, &length);
+    uint64_t bits = solving_count(solving, events, &length);
 
     assert(length == candidate->length);
     assert((bits & ~assumed) == (candidate->bits & ~assumed) && !(candidate->bits & ~bits));
@@ -187,6 +246,31 @@ bool solving_keep(struct solving *solving, const struct candidate *candidate,
     }
     path_found_vec_push(&solving->found, found);
     return true;
+}
+
+void solving_sort_out(struct solving *solving)
+{
+    uint32_t good = 0, top = solving_top(solving);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < solving->found.length; i++)
+        good += solving->found.data[i].is_feasible;
+    for (size_t i = 0; i < solving->found.length; i++) {
+        bool keep = kept < top && (solving->found.data[i].is_feasible || (!good && kept == 0));
+
+        if (keep) {
+            solving->found.data[kept++] = solving->found.data[i];
+            continue;
+        }
+        // one of several paths that were alike: of the others nothing is known
+        if (!solving->found.data[i].is_feasible && kept < top) {
+            solving->result->complete = false;
+            solving->result->note = "values of variables speak against a better path; others that "
+                                    "touch the same were not all looked at";
+        }
+        run_deinit(&solving->found.data[i].run);
+    }
+    solving->found.length = kept;
 }
 
 // ----

@@ -32,12 +32,26 @@ struct solving {
     struct bitset closed, blocked, noticed;
     struct calls calls;
     struct path_found_vec found;
+    // With dataflow: functions whose calls are looked at although nothing is met in them, since
+    // values that they leave behind, or need, have ruled a path out.
+    struct bitset refined;
 };
 
 // Best first; of equal ones the shortest.
 void candidates_sort(struct candidate_vec *candidates);
 // Those that are no longer than another, and touch what is as good, are enough; sorted.
 void candidates_thin(const struct marks *marks, struct candidate_vec *candidates);
+// What the events say themselves.
+uint64_t solving_count(const struct solving *solving, const struct path_event_vec *events,
+                       uint64_t *length);
+// Of what was kept, best first: those that nothing speaks against, as many as are wanted; or one,
+// where there is nothing else.
+void solving_sort_out(struct solving *solving);
+// With dataflow, of a path that was kept and is in doubt: would it do if calls that were passed
+// could do anything? Then they are to be looked at: true, where that is news.
+bool solving_refine(struct solving *solving, const struct path_found *found);
+// Which calls matter, anew.
+void solving_look_at_calls(struct solving *solving);
 // Takes over the events, checks that they are worth what the candidate says, and keeps them as one
 // more path of the result. False: it is there already.
 bool solving_keep(struct solving *solving, const struct candidate *candidate,

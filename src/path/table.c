@@ -21,12 +21,15 @@ void table_init(struct table *table, const struct graph *graph, struct budget *b
                             .dataflow = graph->problem->dataflow,
                             .budget = budget,
                             .length_most = LENGTH_MOST,
+                            .start = graph->origin,
                             .complete = true,
                             .found = TABLE_NONE};
     table->first = xmalloc_array(graph->vertices.length + 1, sizeof(uint32_t));
     memset(table->first, 0xff, (graph->vertices.length + 1) * sizeof(uint32_t));
     table->settled = xcalloc(graph->vertices.length + 1, sizeof(*table->settled));
     table->shortest = xcalloc(graph->vertices.length + 1, sizeof(*table->shortest));
+    table->holder = xcalloc(graph->vertices.length + 1, sizeof(*table->holder));
+    table->count = xcalloc(graph->vertices.length + 1, sizeof(*table->count));
     arena_init(&table->arena);
 }
 
@@ -36,8 +39,10 @@ void table_deinit(struct table *table)
         settled_vec_deinit(&table->settled[v]);
     free(table->settled);
     free(table->shortest);
+    free(table->holder);
     arena_deinit(&table->arena);
     free(table->first);
+    free(table->count);
     element_vec_deinit(&table->elements);
     path_queue_deinit(&table->queue);
     table_heap_deinit(&table->heap);
@@ -93,6 +98,8 @@ static bool enqueue(struct table *table, uint32_t id)
     const struct element *element = &table->elements.data[id];
     uint64_t key = element->length;
 
+    if (table->allowed && !bitset_test(table->allowed, element->vertex))
+        return false;
     if (table->order == TABLE_BY_MARKS) {
         key |= (uint64_t)missing_marks(table->marks, element->bits) << 32;
         heap_push(&table->heap, (struct path_queue_entry){key, id});
@@ -100,7 +107,7 @@ static bool enqueue(struct table *table, uint32_t id)
     }
     if (table->bounds)
         key = bounds_of(table->bounds, element->vertex, element->length,
-                        table->wanted & ~element->bits);
+                        table->wanted & ~element->bits, table->is_greedy);
     if (key >= BOUNDS_FAR || key > table->length_most)
         return false;
     path_queue_push(&table->queue, key, id);
@@ -134,7 +141,7 @@ static bool is_covered(struct table *table, const struct element *element)
 {
     for (uint32_t *link = &table->first[element->vertex]; *link != TABLE_NONE;) {
         struct element *other = &table->elements.data[*link];
-    
+
         if (covers(table, other, element))
             return true;
         if (!covers(table, element, other)) {
@@ -174,41 +181,53 @@ static void combine_values(struct table *table, struct element *element)
     element->value = value;
 }
 
-static bool is_crowded(struct table *table, const struct element *element)
-{
-    uint32_t count = 0, missing = missing_marks(table->marks, element->bits);
-
-    if (!table->a_vertex_most)
-        return false;
-    for (uint32_t i = table->first[element->vertex]; i != TABLE_NONE;
-         i = table->elements.data[i].next)
-        count += missing_marks(table->marks, table->elements.data[i].bits) == missing;
-    table->has_dropped |= count >= table->a_vertex_most;
-    return count >= table->a_vertex_most;
-}
-
 // ---- Where marks are few
 
+// gcc vectorises at -O3 only what clang does at -O2.
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORISED __attribute__((__optimize__("O3")))
+#else
+#define VECTORISED
+#endif
+
+// Sums stay below BOUNDS_FAR.
+VECTORISED static void lower_all(uint32_t *restrict lengths, const uint32_t *restrict row,
+                                 uint32_t length, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sum = row[i] + length;
+
+        lengths[i] = sum < lengths[i] ? sum : lengths[i];
+    }
+}
+
+// Lengths of all sets at a vertex where nothing is known but that it is reached.
 static uint32_t *shortest_at(struct table *table, uint32_t vertex)
 {
     uint32_t **shortest = &table->shortest[vertex];
+    size_t count = (size_t)1 << table->marks->bit_count;
 
-    if (!*shortest) {
-        size_t count = (size_t)1 << table->marks->bit_count;
-
-        *shortest = arena_alloc_array(&table->arena, count, uint32_t);
-        memset(*shortest, 0xff, count * sizeof(uint32_t));
-    }
+    if (*shortest)
+        return *shortest;
+    *shortest = arena_alloc_array(&table->arena, count, uint32_t);
+    memset(*shortest, 0xff, count * sizeof(uint32_t));
+    if (table->detours)
+        lower_all(*shortest, table->detours->rows, table->bounds->plain.inside[vertex] + 1, count);
     return *shortest;
 }
 
-// Every set that this one covers can be had for its length.
+// Every set that this one covers can be had for its length; the others, by detours.
 static void cover_sets(struct table *table, const struct element *element)
 {
     uint32_t *shortest = shortest_at(table, element->vertex);
     uint64_t set = element->bits ^ table->marks->bad, kept = set & table->marks->exact;
     uint64_t free = set & ~kept;
 
+    if (table->detours) {
+        lower_all(shortest, &table->detours->rows[set << table->marks->bit_count], element->length,
+                  (size_t)1 << table->marks->bit_count);
+        return;
+    }
     for (uint64_t some = free;; some = (some - 1) & free) {
         if (shortest[some | kept] > element->length)
             shortest[some | kept] = element->length;
@@ -219,9 +238,7 @@ static void cover_sets(struct table *table, const struct element *element)
 
 static bool is_shorter(struct table *table, uint32_t vertex, uint64_t bits, uint32_t length)
 {
-    const uint32_t *shortest = table->shortest[vertex];
-
-    return !shortest || length < shortest[bits ^ table->marks->bad];
+    return length < shortest_at(table, vertex)[bits ^ table->marks->bad];
 }
 
 // ----
@@ -245,6 +262,16 @@ static void keep(struct table *table, const struct element *element)
         cover_sets(table, element);
 }
 
+// Detours would meet the same for less.
+static bool is_roundabout(const struct table *table, const struct element *element)
+{
+    if (!table->detours)
+        return false;
+    uint32_t detour = detours_of(table->detours, element->bits);
+    return detour < DETOURS_FAR &&
+           element->length > table->bounds->plain.inside[element->vertex] + detour;
+}
+
 static void add(struct table *table, struct element element)
 {
     if (table->graph->vertices.data[element.vertex].procedure == GRAPH_SPINE_PROCEDURE &&
@@ -260,8 +287,8 @@ static void add(struct table *table, struct element element)
             keep(table, &element);
         return;
     }
-    if (dataflow_is_zero(element.value) || is_covered(table, &element) ||
-        is_crowded(table, &element))
+    if (dataflow_is_zero(element.value) || is_roundabout(table, &element) ||
+        is_covered(table, &element))
         return;
     combine_values(table, &element);
     if (!table->dataflow || !is_covered(table, &element))
@@ -356,14 +383,28 @@ static void end_calls(struct table *table, uint32_t inside, uint32_t edge_id)
         go_through(table, settled->data[i].id, edge_id, inside);
 }
 
+static void add_joined(struct table *table, uint32_t before, uint32_t edge_id, uint32_t inside,
+                       uint64_t bits, uint32_t length)
+{
+    keep(table, &(struct element){.bits = bits,
+                                  .length = length,
+                                  .vertex = table->graph->edges.data[edge_id].to,
+                                  .before = before,
+                                  .through = inside,
+                                  .edge = edge_id,
+                                  .value = DATAFLOW_ONE});
+}
+
 // The same without dataflow and where marks are few, which is most of the work.
-static void join_all(struct table *table, uint32_t id, uint32_t edge_id, bool is_inside)
+static void join_dense(struct table *table, uint32_t id, uint32_t edge_id, bool is_inside)
 {
     const struct graph_edge *edge = &table->graph->edges.data[edge_id];
     struct element one = table->elements.data[id];
     const struct settled_vec *others = &table->settled[is_inside ? edge->from : edge->through];
     uint64_t behind = table->graph->masks.data[edge->mask];
     const struct marks *marks = table->marks;
+    const uint32_t *shortest = shortest_at(table, edge->to);
+    bool in_spine = table->graph->vertices.data[edge->to].procedure == GRAPH_SPINE_PROCEDURE;
 
     for (size_t i = 0; i < others->length; i++) {
         const struct settled *other = &others->data[i];
@@ -372,20 +413,74 @@ static void join_all(struct table *table, uint32_t id, uint32_t edge_id, bool is
         uint32_t length = one.length + other->length + edge->length;
 
         bits = marks_extend(marks, bits, behind);
-        if (is_shorter(table, edge->to, bits, length))
-            add(table, (struct element){.bits = bits,
-                                        .length = length,
-                                        .vertex = edge->to,
-                                        .before = is_inside ? other->id : id,
-                                        .through = is_inside ? id : other->id,
-                                        .edge = edge_id,
-                                        .value = DATAFLOW_ONE});
+        if (length < shortest[bits ^ marks->bad] && length <= LENGTH_MOST &&
+            !(in_spine && !marks_is_allowed(marks, bits)))
+            add_joined(table, is_inside ? other->id : id, edge_id, is_inside ? id : other->id, bits,
+                       length);
     }
+}
+
+// Where more marks are always better, of the other side only what adds to these marks counts, and
+// for each addition the shortest that has it.
+static void join_pure(struct table *table, uint32_t id, uint32_t edge_id, bool is_inside)
+{
+    const struct graph_edge *edge = &table->graph->edges.data[edge_id];
+    struct element one = table->elements.data[id];
+    const struct holding *holder = table->holder[is_inside ? edge->from : edge->through];
+    uint32_t behind = (uint32_t)(table->graph->masks.data[edge->mask] | one.bits);
+    uint32_t had = (uint32_t)one.bits, so_far = one.length + edge->length;
+    const uint32_t *shortest = shortest_at(table, edge->to);
+    uint32_t all = (UINT32_C(1) << table->marks->bit_count) - 1, free = all & ~had;
+
+    if (!holder)
+        return;
+    for (uint32_t some = free;; some = (some - 1) & free) {
+        struct holding other = holder[some];
+
+        if (other.length <= LENGTH_MOST && (other.bits & ~had) == some &&
+            so_far + other.length < shortest[other.bits | behind])
+            add_joined(table, is_inside ? other.id : id, edge_id, is_inside ? id : other.id,
+                       other.bits | behind, so_far + other.length);
+        if (!some)
+            return;
+    }
+}
+
+static void hold(struct table *table, uint32_t id)
+{
+    const struct element *element = &table->elements.data[id];
+    struct holding **holder = &table->holder[element->vertex];
+    struct holding this = {element->length, id, (uint32_t)element->bits};
+
+    if (!*holder) {
+        size_t count = (size_t)1 << table->marks->bit_count;
+
+        *holder = arena_alloc_array(&table->arena, count, struct holding);
+        for (size_t i = 0; i < count; i++)
+            (*holder)[i].length = UINT32_MAX;
+    }
+    for (uint32_t some = this.bits;; some = (some - 1) & this.bits) {
+        if ((*holder)[some].length > this.length)
+            (*holder)[some] = this;
+        if (!some)
+            return;
+    }
+}
+
+static void join_all(struct table *table, uint32_t id, uint32_t edge_id, bool is_inside)
+{
+    if (table->is_pure)
+        join_pure(table, id, edge_id, is_inside);
+    else if (table->is_dense)
+        join_dense(table, id, edge_id, is_inside);
+    else if (is_inside)
+        end_calls(table, id, edge_id);
+    else
+        go_through_all(table, id, edge_id);
 }
 
 static void settle(struct table *table, uint32_t id)
 {
-    table->dbg_adds++; // DBG
     const struct graph *graph = table->graph;
     struct element element = table->elements.data[id];
     uint32_t vertex = element.vertex;
@@ -401,19 +496,15 @@ static void settle(struct table *table, uint32_t id)
             continue;
         }
         calls = true;
-        if (table->is_dense)
-            join_all(table, id, edge, false);
-        else
-            go_through_all(table, id, edge);
+        join_all(table, id, edge, false);
     }
-    if (calls)
+    if (calls && table->is_pure)
+        hold(table, id);
+    else if (calls)
         settled_vec_push(&table->settled[vertex],
                          (struct settled){element.bits, element.length, id});
     for (uint32_t i = graph->through_start[vertex]; i < graph->through_start[vertex + 1]; i++)
-        if (table->is_dense)
-            join_all(table, id, graph->through_edges[i], true);
-        else
-            end_calls(table, id, graph->through_edges[i]);
+        join_all(table, id, graph->through_edges[i], true);
 }
 
 static bool is_target(const struct table *table, uint32_t id)
@@ -421,7 +512,8 @@ static bool is_target(const struct table *table, uint32_t id)
     const struct element *element = &table->elements.data[id];
     const struct graph *graph = table->graph;
 
-    if (!table->has_target || graph->out_start[element->vertex] != graph->out_start[element->vertex + 1])
+    if (!table->has_target ||
+        graph->out_start[element->vertex] != graph->out_start[element->vertex + 1])
         return false;
     for (size_t i = 0; i < graph->goals.length; i++)
         if (graph->goals.data[i].vertex == element->vertex)
@@ -433,7 +525,7 @@ static void begin(struct table *table)
 {
     const struct graph *graph = table->graph;
 
-    add(table, (struct element){.vertex = graph->origin,
+    add(table, (struct element){.vertex = table->start,
                                 .before = TABLE_NONE,
                                 .through = TABLE_NONE,
                                 .edge = FLOW_NONE,
@@ -464,13 +556,30 @@ static bool is_outdone(const struct table *table, uint32_t id)
     return table->shortest[element->vertex][element->bits ^ table->marks->bad] < element->length;
 }
 
+static bool is_crowded(struct table *table, uint32_t id)
+{
+    // one mark, or none, by each way that there is: all else can be made of these
+    if (!table->a_vertex_most ||
+        __builtin_popcountll(table->elements.data[id].bits & table->marks->good) < 2)
+        return false;
+    const struct element *element = &table->elements.data[id];
+    uint32_t **counts = &table->count[element->vertex];
+    if (!*counts)
+        *counts = arena_alloc_array(&table->arena, 65, uint32_t);
+    uint32_t *count = &(*counts)[missing_marks(table->marks, element->bits)];
+    table->has_dropped |= *count >= table->a_vertex_most;
+    return (*count)++ >= table->a_vertex_most;
+}
+
 void table_run(struct table *table)
 {
     table->is_dense = table->order == TABLE_BY_LENGTH && !table->dataflow &&
                       table->marks->bit_count <= DENSE_BITS && !table->a_vertex_most;
+    table->is_pure =
+        table->is_dense && !table->marks->bad && !table->marks->exact && !table->marks->has;
     begin(table);
     for (struct path_queue_entry entry; table->found == TABLE_NONE && dequeue(table, &entry);) {
-        if (is_outdone(table, entry.id))
+        if (is_outdone(table, entry.id) || is_crowded(table, entry.id))
             continue;
         if (budget_is_spent(table->budget) || !table->complete) {
             table->complete = false;
@@ -494,8 +603,8 @@ struct telling {
     const struct table *table;
     struct path_event_vec *events;
     struct told_vec todo;
-    struct path_id_vec edges;  // scratch
-    uint32_t selected;         // the pending call whose node is told by the edge before it
+    struct path_id_vec edges; // scratch
+    uint32_t selected;        // the pending call whose node is told by the edge before it
     uint32_t most;
 };
 

@@ -26,6 +26,7 @@
 #include "common/arena.h"
 #include "path/bounds.h"
 #include "path/graph.h"
+#include "path/detours.h"
 #include "path/queue.h"
 
 #define TABLE_NONE UINT32_MAX
@@ -59,35 +60,52 @@ struct settled {
 VEC_DEFINE(settled_vec, struct settled);
 VEC_DEFINE(table_heap, struct path_queue_entry);
 
+// What is needed of an element, where many are looked at.
+struct holding {
+    uint32_t length; // UINT32_MAX: there is none
+    uint32_t id;
+    uint32_t bits;
+};
+
 struct table {
     const struct graph *graph;
     const struct marks *marks;
     struct dataflow *dataflow;
     struct budget *budget;
     enum table_order order;
-    const struct bounds *bounds; // or NULL
-    uint64_t wanted;             // with bounds: marks that the best path has for sure
+    const struct bounds *bounds;   // or NULL
+    const struct detours *detours; // or NULL
+    uint64_t wanted;               // with bounds: marks that the best path has for sure
     // By length: ends when a goal is reached with marks that are worth as much.
     bool has_target;
     double target;
-    uint64_t length_most;   // longer paths are not looked for
-    uint32_t element_most;  // 0: no limit
-    uint32_t a_vertex_most; // elements at one vertex, for each number of marks; 0: no limit
+    uint32_t start;               // a vertex of the spine; the graph's origin
+    const struct bitset *allowed; // vertices that are looked at; NULL: all
+    uint64_t length_most;         // longer paths are not looked for
+    uint32_t element_most;        // 0: no limit
+    uint32_t a_vertex_most;       // settled at one vertex, for each number of marks; 0: no limit
+    // What seems best first, though it may not be: as if each mark that is missing took a detour of
+    // its own.
+    bool is_greedy;
 
     struct element_vec elements;
-    uint32_t *first; // by vertex
+    uint32_t *first;  // by vertex
+    uint32_t **count; // by vertex and number of marks: settled, where there is a limit
     // By vertex, of those that call or are exits: what has been settled there.
     struct settled_vec *settled;
     // Where marks are few: by vertex, for each set of marks the length of the shortest element that
     // covers it. Sets are numbered so that more is better.
     bool is_dense;
     uint32_t **shortest;
+    // Where more marks are always better, too: by vertex of those that call or are exits, for each
+    // set the shortest settled element that has it.
+    bool is_pure;
+    struct holding **holder;
     struct arena arena;
     struct path_queue queue;
     struct table_heap heap; // by marks
     bool complete;          // false: a limit was met
     bool has_dropped;       // a_vertex_most was
-    uint64_t dbg_adds, dbg_scans; // DBG
     uint32_t found;         // the element that ended it, or TABLE_NONE
 };
 

@@ -63,10 +63,10 @@ static void drop_covered(struct weights *weights, struct weight_element_vec *ele
 
         // none of them has the same marks as another
         for (size_t k = 0; k < elements->length && !is_covered; k++)
-            is_covered = k != i && elements->data[k].length <= elements->data[i].length &&
-                         elements->data[k].value.number == elements->data[i].value.number &&
-                         marks_covers(weights->marks, elements->data[k].bits,
-                                      elements->data[i].bits);
+            is_covered =
+                k != i && elements->data[k].length <= elements->data[i].length &&
+                elements->data[k].value.number == elements->data[i].value.number &&
+                marks_covers(weights->marks, elements->data[k].bits, elements->data[i].bits);
         if (!is_covered)
             weight_element_vec_push(&weights->scratch, elements->data[i]);
     }
@@ -82,8 +82,8 @@ static uint64_t hash_of(const struct weight_element_vec *elements)
 
     for (size_t i = 0; i < elements->length; i++) {
         hash = hash_mix(hash ^ elements->data[i].bits);
-        hash = hash_mix(hash ^
-                        ((uint64_t)elements->data[i].value.number << 32 | elements->data[i].length));
+        hash = hash_mix(
+            hash ^ ((uint64_t)elements->data[i].value.number << 32 | elements->data[i].length));
     }
     return hash;
 }
@@ -112,9 +112,8 @@ static uint32_t intern(struct weights *weights, const struct weight_element_vec 
             return *id;
         if (!is_new)
             continue;
-        struct weight_set set = {.count = (uint32_t)elements->length,
-                                 .hash = hash,
-                                 .shortest = UINT32_MAX};
+        struct weight_set set = {
+            .count = (uint32_t)elements->length, .hash = hash, .shortest = UINT32_MAX};
         if (set.count)
             set.elements = arena_memdup(&weights->arena, elements->data,
                                         elements->length * sizeof(*elements->data));
@@ -227,10 +226,8 @@ static struct weight sets_merge(void *context, struct weight caller, struct weig
                 struct weight_element element = {
                     .bits = marks_extend(weights->marks, bits, b.bits),
                     .length = weights_extended_length(length, b.length),
-                    .value = where.edge == UINT32_MAX
-                                 ? a.value
-                                 : dataflow_merge(weights->dataflow, a.value, b.value, where.node,
-                                                  where.function, where.edge)};
+                    .value = dataflow_merge(weights->dataflow, a.value, b.value, where.node,
+                                            where.function, where.edge)};
 
                 if (!dataflow_is_zero(element.value))
                     weight_element_vec_push(&all, element);

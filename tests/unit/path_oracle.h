@@ -163,7 +163,8 @@ static inline void oracle_steps(const struct oracle_view *view, struct oracle_fr
     if (!view->from_entry && frame->steps & 1)
         now |= 1;
     for (uint32_t i = 0; i < view->step_count; i++)
-        if (frame->steps >> i & 1 && view->steps[i] == node && (i > 0 || !view->from_entry || is_first))
+        if (frame->steps >> i & 1 && view->steps[i] == node &&
+            (i > 0 || !view->from_entry || is_first))
             now |= (uint8_t)(2u << i);
     if (!view->to_end && (frame->steps & 0x80 || frame->steps >> view->step_count & 1) &&
         view->step_count)
@@ -359,8 +360,8 @@ static inline void oracle_pend(struct oracle *oracle, const struct oracle_state 
         if (!oracle_calls(flow, top->node, question->views[next].function) &&
             question->views[next].function != flow->signals)
             return;
-    } else if (view->is_gap && !(is_open && oracle_calls(flow, top->node,
-                                                         question->views[next].function)) &&
+    } else if (view->is_gap &&
+               !(is_open && oracle_calls(flow, top->node, question->views[next].function)) &&
                question->views[next].function != flow->signals)
         return;
     oracle_call(oracle, state, question->views[next].function, next, false);
@@ -406,8 +407,7 @@ static inline void oracle_look_for_end(struct oracle *oracle, const struct oracl
         return;
     const struct oracle_view *view = &question->views[top->view];
     bool is_last = top->view + 1u == question->view_count;
-    bool gap_last = top->view + 2u == question->view_count &&
-                    question->views[top->view + 1].is_gap;
+    bool gap_last = top->view + 2u == question->view_count && question->views[top->view + 1].is_gap;
     if ((is_last && (view->is_gap || oracle_stands(question, top))) ||
         (gap_last && !view->is_gap && oracle_stands(question, top)))
         oracle_end(oracle, state, 0, length);
@@ -435,8 +435,8 @@ static inline void oracle_follow(struct oracle *oracle, const struct oracle_stat
         oracle_pend(oracle, state);
     if (flow->signals != FLOW_NONE)
         oracle_call(oracle, state, flow->signals, ORACLE_NO_VIEW, true);
-    if (!is_open || (top->view != ORACLE_NO_VIEW && oracle_in(question->views[top->view].closed,
-                                                              top->node)))
+    if (!is_open ||
+        (top->view != ORACLE_NO_VIEW && oracle_in(question->views[top->view].closed, top->node)))
         return;
     oracle_go(oracle, state, FLOW_PAST);
     for (uint32_t i = 0; i < callees.count; i++)
@@ -638,8 +638,8 @@ ORACLE_FUNCTION const char *oracle_replay(const struct oracle_question *question
         if (event->letter == RUN_STEP) {
             if (!depth)
                 frames[depth++] = (struct oracle_activation){
-                    .function = question->view_count ? question->views[0].function
-                                                     : question->start};
+                    .function =
+                        question->view_count ? question->views[0].function : question->start};
             wrong = oracle_replay_step(question, &frames[depth - 1], event->node);
             answer->length++;
             for (uint32_t o = 0; o < question->order_count; o++) {

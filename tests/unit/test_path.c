@@ -52,7 +52,8 @@ struct example {
     uint32_t top;
     struct automaton *automaton;
     uint32_t automaton_kind;
-    bool is_walked; // all of it was seen in one walk
+    bool is_walked;   // all of it was seen in one walk
+    uint64_t reached; // by some walk
 };
 
 // ---- Walks
@@ -211,6 +212,16 @@ static void know_end(struct example *example, const struct seen *seen, uint64_t 
         know_stack(&question->stacks[question->stack_count++], seen);
 }
 
+// Most often a node that some walk reaches.
+static uint32_t some_node(const struct example *example, uint64_t *seed)
+{
+    uint32_t node = any_node(example, seed);
+
+    for (uint32_t i = 0; i < 4 && !(example->reached >> node & 1) && brute_chance(seed, 80); i++)
+        node = any_node(example, seed);
+    return node;
+}
+
 static void choose_critical(struct example *example, const struct seen *seen, uint64_t *seed)
 {
     struct oracle_question *question = &example->question;
@@ -219,7 +230,7 @@ static void choose_critical(struct example *example, const struct seen *seen, ui
 
     question->critical_count = brute_random(seed, ORACLE_CRITICAL + 1);
     for (uint32_t i = 0; i < question->critical_count; i++) {
-        question->critical[i] = any_node(example, seed);
+        question->critical[i] = some_node(example, seed);
         if (brute_chance(seed, 10)) // where it ends
             question->critical[i] = seen->state.frames[seen->state.depth - 1].node;
         example->score[i] = scores[brute_random(seed, kinds)];
@@ -229,10 +240,10 @@ static void choose_critical(struct example *example, const struct seen *seen, ui
     for (uint32_t i = 0; i < question->order_count; i++) {
         bool known = question->critical_count && brute_chance(seed, 50);
 
-        question->before[i] =
-            known ? question->critical[brute_random(seed, question->critical_count)]
-                  : any_node(example, seed);
-        question->after[i] = any_node(example, seed);
+        question->before[i] = known
+                                  ? question->critical[brute_random(seed, question->critical_count)]
+                                  : some_node(example, seed);
+        question->after[i] = some_node(example, seed);
     }
 }
 
@@ -253,8 +264,7 @@ static struct automaton *choose_automaton(const struct example *example, uint32_
     }
     struct id_set one = {&ids[0], 1}, other = {&ids[1], 1};
     uint32_t function = example->program.nodes[any_node(example, seed)].function;
-    struct event call = {
-        .kind = EVENT_CALL, .nodes_any = true, .functions = {&function, 1}};
+    struct event call = {.kind = EVENT_CALL, .nodes_any = true, .functions = {&function, 1}};
     switch (kind) {
     case 1:
         return automaton_create(language_ran(one), NULL, 0, "ran");
@@ -270,15 +280,15 @@ static struct automaton *choose_automaton(const struct example *example, uint32_
                                 "inside");
     }
     default:
-        return automaton_create(
-            language_call(&call, 1, language_all(), false), NULL, 0, "one call");
+        return automaton_create(language_call(&call, 1, language_all(), false), NULL, 0,
+                                "one call");
     }
 }
 
 static bool example_make(struct example *example, uint64_t number, uint64_t *seed)
 {
-    static const enum brute_class classes[] = {BRUTE_PLAIN,  BRUTE_PLAIN, BRUTE_LIBRARY,
-                                               BRUTE_JUMPS,  BRUTE_SIGNALS, BRUTE_STARTS};
+    static const enum brute_class classes[] = {BRUTE_PLAIN, BRUTE_PLAIN,   BRUTE_LIBRARY,
+                                               BRUTE_JUMPS, BRUTE_SIGNALS, BRUTE_STARTS};
     struct strbuf text = STRBUF_INIT;
     struct seen seen;
 
@@ -300,6 +310,13 @@ static bool example_make(struct example *example, uint64_t number, uint64_t *see
         know_end(example, &seen, seed);
     }
     example->is_walked = stacks == 1;
+    example->reached = seen.reached;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct seen other;
+
+        walk_some(example->flow, 60, seed, &other);
+        example->reached |= other.reached;
+    }
     if (brute_chance(seed, 35))
         for (uint32_t n = 0; n < example->flow->node_count; n++)
             if (!(seen.passed >> n & 1) && brute_chance(seed, 30))
@@ -558,9 +575,9 @@ struct verdict {
 static void check_path(const struct example *example, const struct path_found *found,
                        struct verdict *verdict, struct oracle_answer *answer)
 {
-    double score = example->measures ? measure((void *)(uintptr_t)example, found->touched,
-                                               found->length)
-                                     : score_of(example, found->touched);
+    double score = example->measures
+                       ? measure((void *)(uintptr_t)example, found->touched, found->length)
+                       : score_of(example, found->touched);
 
     verdict->wrong = oracle_replay(&example->question, &found->run, found->stack, answer);
     if (!verdict->wrong && (answer->touched != found->touched || answer->length != found->length))
@@ -814,7 +831,7 @@ static void print_statistics(const struct statistics *s)
 #undef N
 }
 
-static uint64_t wanted = 3000, first_number;
+static uint64_t wanted = 2500, first_number;
 static uint32_t variant_first, variant_count = VARIANTS;
 
 static bool applies(const struct example *example, const struct variant *variant)

@@ -127,12 +127,15 @@ static struct weight combine_without(const struct proving *proving, struct weigh
     return before;
 }
 
-// Keeps those without which the rest would be worth less.
+// Keeps those without which the rest would be worth less. Where the semiring does not distribute,
+// each may be worth nothing though together they are: then one, which is a path all the same.
 static void choose(struct proving *proving)
 {
     const struct semiring *semiring = proving->automaton->semiring;
     struct proof_vec *candidates = &proving->candidates;
     struct weight total = semiring->zero, kept = semiring->zero;
+    struct proof any = candidates->length ? candidates->data[0] : (struct proof){0};
+    bool has_any = candidates->length > 0;
     size_t count = 0;
 
     for (size_t i = 0; i < candidates->length; i++) {
@@ -143,6 +146,8 @@ static void choose(struct proving *proving)
         total = more;
     }
     candidates->length = count;
+    if (has_any && !count)
+        proof_vec_push(&proving->proofs, any);
     for (size_t i = 0; i < candidates->length; i++) {
         if (weight_is_equal(combine_without(proving, kept, i), total))
             continue;
