@@ -223,10 +223,10 @@ static const char *compare(const struct enumeration *all, const struct path_resu
     const struct path_found *found = result->count ? &result->paths[0] : NULL;
     struct oracle_answer answer;
 
-    if (!found)
-        return all->is_there ? "a feasible path is missed" : NULL;
     if (!result->complete)
         (*incomplete)++;
+    if (!found)
+        return all->is_there && result->complete ? "a feasible path is missed" : NULL;
     const char *wrong = oracle_replay(all->question, &found->run, 0, &answer);
     if (wrong)
         return wrong;
