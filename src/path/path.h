@@ -28,7 +28,8 @@
  * dataflow the answer is optimal. With it no feasible path that is better was left out, and the
  * path that is given was replayed: `is_feasible`; where the best could not be replayed (values
  * combine more than one path), the next best are tried, and if none can be, the best is given and
- * marked.
+ * marked. Half of the time is for values, 20 s where there is no limit; then they are left aside,
+ * and the path that is found without them is given (complete is false).
  *
  * Several paths (`top`): each touches more of what is worth touching than those that are shorter,
  * or is shorter than those that touch more; what is longer and touches less than another is not

@@ -9,6 +9,8 @@
 #include "common/budget.h"
 #include "solve/automaton.h"
 
+#define DATAFLOW_SECONDS 20.0 // of following values, before they are left aside
+
 // ---- What there is to look at
 
 static void add_all(struct bitset *set, const struct bitset *others)
@@ -275,14 +277,12 @@ void solving_sort_out(struct solving *solving)
 
 // ----
 
-void path_solve(const struct path_problem *problem, struct budget *budget, struct path_result *ret)
+static void solve_once(const struct path_problem *problem, struct budget *budget,
+                       struct path_result *ret)
 {
-    struct solving solving = {.problem = problem, .result = ret};
-    struct budget unlimited;
+    struct solving solving = {.problem = problem, .result = ret, .budget = budget};
 
     *ret = (struct path_result){.complete = true};
-    budget_init(&unlimited, 0, 0);
-    solving.budget = budget ? budget : &unlimited;
     solving_init(&solving);
     if (problem->method == PATH_AUTO && problem->weights == PATH_WEIGHTS_AUTO)
         search_solve(&solving);
@@ -292,6 +292,45 @@ void path_solve(const struct path_problem *problem, struct budget *budget, struc
     ret->count = (uint32_t)solving.found.length;
     ret->paths = path_found_vec_steal(&solving.found);
     solving_deinit(&solving);
+}
+
+// Values were too much: a path without them, and whether they speak against it.
+static void solve_without_values(const struct path_problem *problem, struct budget *budget,
+                                 struct path_result *ret)
+{
+    struct path_problem plain = *problem;
+
+    plain.dataflow = NULL;
+    path_result_deinit(ret);
+    solve_once(&plain, budget, ret);
+    for (uint32_t i = 0; i < ret->count; i++) {
+        ret->paths[i].doubtful = dataflow_replay(problem->dataflow, &ret->paths[i].run);
+        ret->paths[i].is_feasible = ret->paths[i].doubtful == UINT32_MAX;
+    }
+    ret->complete = ret->is_optimal = false;
+    ret->note = "values of variables took too long to follow and were left aside; there may be a "
+                "better path that they allow";
+}
+
+void path_solve(const struct path_problem *problem, struct budget *budget, struct path_result *ret)
+{
+    struct budget unlimited, part;
+
+    budget_init(&unlimited, 0, 0);
+    if (!budget)
+        budget = &unlimited;
+    if (!problem->dataflow) {
+        solve_once(problem, budget, ret);
+        return;
+    }
+    // half of the time for values; without a limit, as long as somebody will wait
+    double seconds = budget_seconds_left(budget) / 2;
+    part = *budget;
+    if (seconds > 0)
+        budget_init(&part, seconds < DATAFLOW_SECONDS ? seconds : DATAFLOW_SECONDS, budget->memory);
+    solve_once(problem, &part, ret);
+    if (part.state != BUDGET_LEFT && !ret->count && !budget_look(budget))
+        solve_without_values(problem, budget, ret);
 }
 
 void path_result_deinit(struct path_result *result)
