@@ -104,15 +104,29 @@ static bool is_as_good(const struct compression *compression, const struct graph
            marks_covers(graph->marks, graph->masks.data[a->mask], graph->masks.data[b->mask]);
 }
 
+// The place of the next edge in a list. An edge that is gone is taken out of the list, and its
+// place is the next one's: lists would grow by all that was ever joined.
+static uint32_t *after(const struct compression *compression, uint32_t *at,
+                       const struct path_id_vec *next)
+{
+    if (bitset_test(&compression->live, *at))
+        return &next->data[*at];
+    *at = next->data[*at];
+    return at;
+}
+
 static void add_joined(struct compression *compression, struct graph_edge joined)
 {
     bool is_few = compression->out_degree[joined.from] <= SCAN_MOST;
+    uint32_t *next;
 
-    for (uint32_t e = is_few ? compression->first_out[joined.from] : FLOW_NONE; e != FLOW_NONE;
-         e = compression->next_out.data[e]) {
+    for (uint32_t *at = &compression->first_out[joined.from]; is_few && *at != FLOW_NONE;
+         at = next) {
+        uint32_t e = *at;
         const struct graph_edge *other = edge_at(compression, e);
 
-        if (!bitset_test(&compression->live, e))
+        next = after(compression, at, &compression->next_out);
+        if (next == at)
             continue;
         if (is_as_good(compression, other, &joined))
             return;
@@ -149,16 +163,21 @@ static void join(struct compression *compression, uint32_t first, uint32_t secon
     add_joined(compression, joined);
 }
 
-static uint32_t live_edges(const struct compression *compression, uint32_t first,
-                           const struct path_id_vec *next, uint32_t *edges)
+static uint32_t live_edges(const struct compression *compression, uint32_t *first,
+                           const struct path_id_vec *list, uint32_t *edges)
 {
     uint32_t count = 0;
+    uint32_t *next;
 
-    for (uint32_t e = first; e != FLOW_NONE; e = next->data[e])
-        if (bitset_test(&compression->live, e)) {
-            assert(count < DEGREE_MOST);
-            edges[count++] = e;
-        }
+    for (uint32_t *at = first; *at != FLOW_NONE; at = next) {
+        uint32_t e = *at;
+
+        next = after(compression, at, list);
+        if (next == at)
+            continue;
+        assert(count < DEGREE_MOST);
+        edges[count++] = e;
+    }
     return count;
 }
 
@@ -169,8 +188,8 @@ static void take_out(struct compression *compression, uint32_t vertex)
 
     if (ins > DEGREE_MOST || outs > DEGREE_MOST || (uint64_t)ins * outs > ins + outs)
         return;
-    ins = live_edges(compression, compression->first_in[vertex], &compression->next_in, in);
-    outs = live_edges(compression, compression->first_out[vertex], &compression->next_out, out);
+    ins = live_edges(compression, &compression->first_in[vertex], &compression->next_in, in);
+    outs = live_edges(compression, &compression->first_out[vertex], &compression->next_out, out);
     for (uint32_t i = 0; i < ins; i++)
         if (edge_at(compression, in[i])->from == vertex)
             return;                         // a circle in which something is met
