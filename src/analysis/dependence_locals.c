@@ -60,22 +60,6 @@ bool locals_address(const struct code *code, struct operand address, uint32_t *r
     return found != CODE_NONE && is_constant;
 }
 
-static bool is_harmless_intrinsic(const struct code *code, const struct insn *insn)
-{
-    static const char *const starts[] = {"llvm.memcpy.",   "llvm.memmove.",   "llvm.memset.",
-                                         "llvm.lifetime.", "llvm.va_start",   "llvm.va_end",
-                                         "llvm.va_copy",   "llvm.objectsize."};
-    struct operand callee = code_callee(code, insn);
-
-    if (!(code_call(code, insn)->flags & CALL_INTRINSIC) || operand_kind(callee) != OPERAND_GLOBAL)
-        return false;
-    const char *name = code_string(code, code->globals[operand_index(callee)].name);
-    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
-}
-
 // Does the address stay when this instruction has it as that operand?
 static bool keeps(const struct code *code, const struct insn *insn, uint32_t operand)
 {
@@ -90,7 +74,7 @@ static bool keeps(const struct code *code, const struct insn *insn, uint32_t ope
     case INSN_ICMP:
         return true;
     case INSN_CALL:
-        return is_harmless_intrinsic(code, insn);
+        return code_is_memory_intrinsic(code, insn);
     default:
         return is_step(insn) && operand == 0;
     }

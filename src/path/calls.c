@@ -143,26 +143,6 @@ static void find_lengths(struct search *search)
     }
 }
 
-static void sets_of_functions(struct calls *calls)
-{
-    const struct flow *flow = calls->flow;
-    uint32_t *start = xcalloc(flow->function_count + 2u, sizeof(*start));
-    uint32_t total = flow->set_start[flow->set_count];
-
-    calls->in_sets = xmalloc_array(total + 1u, sizeof(uint32_t));
-    for (uint32_t i = 0; i < total; i++)
-        start[flow->members[i] + 2]++;
-    for (uint32_t f = 0; f < flow->function_count; f++)
-        start[f + 2] += start[f + 1];
-    for (uint32_t set = 0; set < flow->set_count; set++) {
-        struct flow_callees members = flow_set(flow, set);
-
-        for (uint32_t i = 0; i < members.count; i++)
-            calls->in_sets[start[members.data[i] + 1]++] = set;
-    }
-    calls->in_start = start;
-}
-
 // ---- What matters
 
 // Can a completed call of the node's function go on from the node by such an edge?
@@ -283,7 +263,7 @@ void calls_init(struct calls *calls, const struct calls_facts *facts)
     struct search search = {.calls = calls};
 
     *calls = (struct calls){.facts = *facts, .flow = flow};
-    sets_of_functions(calls);
+    flow_sets_of_functions(calls->flow, &calls->in_start, &calls->in_sets);
     calls->length = filled(flow->node_count);
     calls->before = filled(flow->node_count);
     calls->how = xcalloc(flow->node_count + 1u, 1);

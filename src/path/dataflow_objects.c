@@ -218,22 +218,6 @@ static void take_constant(struct dataflow *dataflow, uint32_t module, struct ope
     }
 }
 
-static bool is_memory_intrinsic(const struct code *code, const struct insn *insn)
-{
-    static const char *const starts[] = {"llvm.memcpy.",   "llvm.memmove.",   "llvm.memset.",
-                                         "llvm.lifetime.", "llvm.va_start",   "llvm.va_end",
-                                         "llvm.va_copy",   "llvm.objectsize."};
-    struct operand callee = code_callee(code, insn);
-
-    if (!(code_call(code, insn)->flags & CALL_INTRINSIC) || operand_kind(callee) != OPERAND_GLOBAL)
-        return false;
-    const char *name = code_string(code, code->globals[operand_index(callee)].name);
-    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
-}
-
 // Is the address used, but not handed on?
 static bool stays(const struct code *code, const struct insn *insn, uint32_t operand)
 {
@@ -248,7 +232,7 @@ static bool stays(const struct code *code, const struct insn *insn, uint32_t ope
     case INSN_ICMP:
         return true;
     case INSN_CALL:
-        return operand + 1 == insn->operand_count || is_memory_intrinsic(code, insn);
+        return operand + 1 == insn->operand_count || code_is_memory_intrinsic(code, insn);
     case INSN_GEP:
     case INSN_BITCAST:
     case INSN_ADDRSPACECAST:

@@ -717,6 +717,9 @@ static inline struct operand code_callee(const struct code *code, const struct i
     return code_operand(code, insn, code_call(code, insn)->argument_count);
 }
 
+// A call of an intrinsic that uses the addresses it is given and hands none of them on.
+bool code_is_memory_intrinsic(const struct code *code, const struct insn *insn);
+
 // The type of an operand's value; void for nodes, assembly and metadata.
 struct type_id code_operand_type(const struct code *code, struct operand operand);
 

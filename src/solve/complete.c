@@ -110,32 +110,12 @@ static void look_at(struct search *search, uint32_t node)
             callee_ended(search, node, how);
 }
 
-static void sets_of_functions(struct complete *complete)
-{
-    const struct flow *flow = complete->flow;
-    uint32_t *start = xcalloc(flow->function_count + 2u, sizeof(*start));
-    uint32_t total = flow->set_start[flow->set_count];
-
-    complete->in_sets = xmalloc_array(total + 1u, sizeof(uint32_t));
-    for (uint32_t i = 0; i < total; i++)
-        start[flow->members[i] + 2]++;
-    for (uint32_t f = 0; f < flow->function_count; f++)
-        start[f + 2] += start[f + 1];
-    for (uint32_t set = 0; set < flow->set_count; set++) {
-        struct flow_callees members = flow_set(flow, set);
-
-        for (uint32_t i = 0; i < members.count; i++)
-            complete->in_sets[start[members.data[i] + 1]++] = set;
-    }
-    complete->in_start = start;
-}
-
 void complete_init(struct complete *complete, const struct flow *flow, const struct bitset *closed)
 {
     struct search search = {.complete = complete};
 
     *complete = (struct complete){.flow = flow, .closed = closed};
-    sets_of_functions(complete);
+    flow_sets_of_functions(complete->flow, &complete->in_start, &complete->in_sets);
     complete->function_ends = xcalloc(flow->function_count + 1u, 1);
     complete->set_ends = xcalloc(flow->set_count + 1u, 1);
     bitset_init(&complete->reached, flow->node_count);

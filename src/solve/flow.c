@@ -434,3 +434,22 @@ void flow_destroy(struct flow *flow)
     free(flow->functions);
     free(flow);
 }
+
+void flow_sets_of_functions(const struct flow *flow, uint32_t **start, uint32_t **sets)
+{
+    uint32_t *first = xcalloc(flow->function_count + 2u, sizeof(*first));
+    uint32_t total = flow->set_start[flow->set_count];
+
+    *sets = xmalloc_array(total + 1u, sizeof(uint32_t));
+    for (uint32_t i = 0; i < total; i++)
+        first[flow->members[i] + 2]++;
+    for (uint32_t f = 0; f < flow->function_count; f++)
+        first[f + 2] += first[f + 1];
+    for (uint32_t set = 0; set < flow->set_count; set++) {
+        struct flow_callees members = flow_set(flow, set);
+
+        for (uint32_t i = 0; i < members.count; i++)
+            (*sets)[first[members.data[i] + 1]++] = set;
+    }
+    *start = first;
+}

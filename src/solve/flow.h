@@ -107,5 +107,7 @@ static inline struct flow_callees flow_callees(const struct flow *flow, uint32_t
 // The model must be complete; the flow does not keep it.
 struct flow *flow_from_model(const struct model *model);
 void flow_destroy(struct flow *flow);
+// By function, (*start)[f] to (*start)[f + 1]: the sets that it is in. Both are to be freed.
+void flow_sets_of_functions(const struct flow *flow, uint32_t **start, uint32_t **sets);
 
 #endif

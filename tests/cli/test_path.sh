@@ -5,6 +5,7 @@
 # Environment: INQUEST_BUILD (the build directory), INQUEST_SRC (the repository).
 # timeout: 600
 set -u -o pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 
 inquest=${INQUEST_BUILD:?the build directory}/bin/inquest
 cc=$INQUEST_BUILD/bin/inquest-cc
@@ -17,22 +18,6 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/test_path.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 export LC_ALL=C.UTF-8 NO_COLOR=1 XDG_CACHE_HOME=$work/cache
-failed=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-
-# expect STATUS TEXT COMMAND...: the command exits with STATUS and prints TEXT, on either stream.
-expect() {
-    local status=$1 text=$2 out got
-    shift 2
-    out=$("$@" 2>&1 </dev/null)
-    got=$?
-    [ "$got" = "$status" ] || fail "$* exits with $got, not $status: $out"
-    grep -qF -- "$text" <<<"$out" || fail "$* does not say '$text': $out"
-}
 
 # bad TEXT COMMAND...: trouble, in one line (a second one tells where help is), and nothing else.
 bad() {
