@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * `inquest tune`: edits the flag bytes of an executable or library, which choose for each function
- * between the body that records paths and the one that records calls only.
+ * `inquest tune`: switches functions of an executable or library off and on. The entry of one that
+ * is off jumps to its plain copy, which records nothing; its flag byte tells readers so.
  *
  * The file is copied, edited and renamed into place, so that nobody sees half an edit. Functions
- * are found by name through the model, the bytes through the descriptors: it works on stripped
- * files.
+ * are found by name through the model, their switches by the data before their entries: it works on
+ * stripped files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +29,7 @@
 #include "common/json_stream.h"
 #include "common/strbuf.h"
 #include "common/vec.h"
+#include "evidence/core/code_switch.h"
 #include "evidence/core/flag_bytes.h"
 #include "evidence/evidence.h"
 #include "layout/frame.h"
@@ -43,7 +44,7 @@ struct tunable {
     const char *file; // or NULL
     uint32_t line;
     uint64_t offset; // of its flag byte in the file
-    bool switchable; // has two bodies: with a single path there is nothing to switch
+    bool switchable; // has a plain copy, and code of its own
     bool on;
 };
 
@@ -56,12 +57,15 @@ struct tune {
     size_t size;
     struct stat status;
     struct tunable_vec functions;
+    struct code_switch *switches; // sorted by module and function
+    size_t switch_count;
 };
 
 static void tune_deinit(struct tune *tune)
 {
     model_destroy(tune->model);
     tunable_vec_deinit(&tune->functions);
+    free(tune->switches);
     free(tune->path);
     free(tune->data);
 }
@@ -82,10 +86,33 @@ static struct error *read_program(struct tune *tune, const char *path)
     return NULL;
 }
 
-static void add_function(struct tune *tune, const struct flag_bytes *flags, uint32_t index,
-                         const struct model_function *function)
+// The first switch of a function, or NULL.
+static const struct code_switch *find_switch(const struct tune *tune, uint64_t module_id,
+                                             uint32_t index)
+{
+    size_t low = 0, high = tune->switch_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct code_switch *at = &tune->switches[middle];
+        if (at->module_id < module_id || (at->module_id == module_id && at->function < index))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct code_switch *at = &tune->switches[low];
+    return low < tune->switch_count && at->module_id == module_id && at->function == index ? at
+                                                                                           : NULL;
+}
+
+static struct error *add_function(struct tune *tune, const struct flag_bytes *flags, uint32_t index,
+                                  const struct model_function *function)
 {
     uint64_t offset = flags->offset + index;
+    const struct code_switch *at = find_switch(tune, flags->module_id, index);
+    bool on = true;
+    struct error *err = at ? code_switch_get(at, tune->path, tune->data, &on) : NULL;
+    if (err)
+        return err;
     struct tunable tunable = {
         .module_id = flags->module_id,
         .index = index,
@@ -93,11 +120,11 @@ static void add_function(struct tune *tune, const struct flag_bytes *flags, uint
         .file = model_file_path(tune->model, function->file),
         .line = function->line,
         .offset = offset,
-        .switchable = function->level >= SECTION_LEVEL_PATHS &&
-                      function->record_flags & SECTION_FUNCTION_TUNABLE,
-        .on = tune->data[offset] & LAYOUT_FLAG_PATHS,
+        .switchable = at != NULL,
+        .on = on,
     };
     tunable_vec_push(&tune->functions, tunable);
+    return NULL;
 }
 
 // The functions of one module.
@@ -108,7 +135,7 @@ static struct error *add_module(struct tune *tune, const struct flag_bytes *flag
     if (!model_find_module(model, flags->module_id, &id))
         return error_create_file(ERROR_FORMAT, tune->path, "the model lacks module 0x%" PRIx64,
                                  flags->module_id);
-    if (flags->level < SECTION_LEVEL_PATHS)
+    if (flags->level < SECTION_LEVEL_CALLS)
         return NULL;
     struct error *err = model_load_module(model, id);
     if (err)
@@ -117,12 +144,12 @@ static struct error *add_module(struct tune *tune, const struct flag_bytes *flag
         return error_create_file(ERROR_FORMAT, tune->path,
                                  "model and flags of module 0x%" PRIx64 " do not agree",
                                  flags->module_id);
-    for (uint32_t i = 0; i < flags->function_count; i++) {
+    for (uint32_t i = 0; !err && i < flags->function_count; i++) {
         struct function_id function;
         if (model_find_function(model, id, i, &function))
-            add_function(tune, flags, i, model_function(model, function));
+            err = add_function(tune, flags, i, model_function(model, function));
     }
-    return NULL;
+    return err;
 }
 
 static size_t count_switchable(const struct tune *tune)
@@ -142,13 +169,16 @@ static struct error *tune_open(struct tune *tune, const char *path, bool no_cach
     size_t count;
     err = flag_bytes_find(path, tune->data, tune->size, &modules, &count);
     if (!err)
+        err =
+            code_switches_find(path, tune->data, tune->size, &tune->switches, &tune->switch_count);
+    if (!err)
         err = model_open(path, &(struct model_options){.no_cache = no_cache}, &tune->model);
     for (size_t i = 0; !err && i < count; i++)
         err = add_module(tune, &modules[i]);
     if (!err && count_switchable(tune) == 0)
         err = error_create_file(ERROR_NOT_FOUND, path,
-                                "no function has paths to switch on or off (built with "
-                                "-fno-inquest-tunable, or at level 'calls' or 'none')");
+                                "no function can be switched on or off (built with "
+                                "-fno-inquest-tunable, or at level 'none')");
     return err;
 }
 
@@ -271,19 +301,23 @@ static struct error *write_program(const struct tune *tune)
     return file_writer_commit(&writer);
 }
 
-// Puts the flags into the copy of the file; how many of them changed.
+// Sets switches and flags in the copy of the file; how many functions changed.
 static uint32_t edit(struct tune *tune)
 {
     uint32_t changed = 0;
     for (size_t i = 0; i < tune->functions.length; i++) {
         const struct tunable *function = &tune->functions.data[i];
+        const struct code_switch *at = find_switch(tune, function->module_id, function->index);
         unsigned char *flag = &tune->data[function->offset];
+        unsigned char wanted = function->on ? LAYOUT_FLAG_ON : 0;
         if (!function->switchable)
             continue;
-        bool was = *flag & LAYOUT_FLAG_PATHS;
-        *flag =
-            (unsigned char)((*flag & ~LAYOUT_FLAG_PATHS) | (function->on ? LAYOUT_FLAG_PATHS : 0));
-        changed += was != function->on;
+        changed += *flag != wanted;
+        *flag = wanted;
+        for (; at && at < tune->switches + tune->switch_count &&
+               at->module_id == function->module_id && at->function == function->index;
+             at++)
+            code_switch_set(at, tune->data, function->on);
     }
     return changed;
 }
@@ -398,28 +432,32 @@ static struct error *run(const struct options *options, struct request *request)
     if (!err && request->list)
         print_list(&tune);
     if (!err && !request->list && !options->quiet)
-        printf("%u of %zu functions record paths, %u changed\n", count_on(&tune),
-               count_switchable(&tune), changed);
+        printf("%u of %zu functions record, %u changed\n", count_on(&tune), count_switchable(&tune),
+               changed);
     return err;
 }
 
 static const char about[] =
-    "Switches the recording of paths on or off in an executable, function by function; with paths\n"
-    "off a function still records its calls. PATTERN is a shell pattern for function names, or\n"
+    "Switches functions of an executable or library off, so that they run as if they had been\n"
+    "compiled by plain clang and record nothing, and on again. What a function that is off did, "
+    "and\n"
+    "what it called in its own source file, is MAYBE afterwards. A function that was inlined\n"
+    "belongs to the one it was inlined into. PATTERN is a shell pattern for function names, or\n"
     "FILE:PATTERN. --on-stack first switches all functions off, then on those that were on a "
     "stack\n"
     "in one of the cores; --on and --off follow, in the order given. --list marks functions that\n"
-    "have nothing to switch (a single path, say) with '-'. The file is replaced as a whole; one "
-    "that\n"
-    "is running is refused. Exit status 1, and no change, when a pattern matches nothing.";
+    "cannot be switched (nothing to record, inlined everywhere, or computed jumps) with '-'. The "
+    "file\n"
+    "is replaced as a whole; one that is running is refused. Exit status 1, and no change, when a\n"
+    "pattern matches nothing.";
 
 int cli_tune(int argc, char **argv)
 {
     struct request request = {0};
     const struct option_spec specs[] = {
-        {"on", 0, "PATTERN", "record paths in these functions", OPTION_MANY, &request.patterns},
-        {"off", 0, "PATTERN", "do not record paths in these", OPTION_MANY, &request.patterns},
-        {"on-stack", 0, "CORE...", "record them in what was on the stacks of cores", OPTION_MANY,
+        {"on", 0, "PATTERN", "these functions record", OPTION_MANY, &request.patterns},
+        {"off", 0, "PATTERN", "these run their plain copies", OPTION_MANY, &request.patterns},
+        {"on-stack", 0, "CORE...", "on is what was on the stacks of cores", OPTION_MANY,
          &request.cores},
         {"list", 0, NULL, "print every function with its setting", OPTION_FLAG, &request.list},
         {"no-cache", 0, NULL, "read the model anew", OPTION_FLAG, &request.no_cache},

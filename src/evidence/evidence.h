@@ -61,11 +61,11 @@ struct evidence_path {
 
 enum evidence_record {
     EVIDENCE_RECORD_NONE,    // the function keeps none (level, or nothing to keep)
-    EVIDENCE_RECORD_VALID,   // paths and calls
-    EVIDENCE_RECORD_CALLS,   // valid, but paths were switched off for this function
+    EVIDENCE_RECORD_VALID,   // paths
+    EVIDENCE_RECORD_OFF,     // the function was switched off: its plain copy runs
     EVIDENCE_RECORD_UNTOLD,  // where the record is cannot be told at this address
-    EVIDENCE_RECORD_UNREADY, // not initialised yet, or already left
-    EVIDENCE_RECORD_CORRUPT, // overwritten: cookie right but contents out of range, or cookie wrong
+    EVIDENCE_RECORD_UNREADY, // may be that of an earlier activation
+    EVIDENCE_RECORD_CORRUPT, // overwritten: no code, or of a path that does not lead here
 };
 
 enum evidence_frame_kind {
@@ -73,6 +73,8 @@ enum evidence_frame_kind {
     EVIDENCE_FRAME_FOREIGN, // code without a model
     EVIDENCE_FRAME_SIGNAL,  // the kernel called a signal handler here
 };
+
+#define EVIDENCE_PATHS_UNCOUNTED UINT64_MAX // at least those that are there
 
 struct evidence_frame {
     enum evidence_frame_kind kind;
@@ -94,7 +96,7 @@ struct evidence_frame {
     // The last finished paths of this activation, oldest first. Consecutive unless noted.
     const struct evidence_path *paths;
     uint32_t path_count;
-    uint64_t paths_finished; // in this activation, recorded or forgotten
+    uint64_t paths_finished; // in this activation, recorded or forgotten; or not counted
     bool paths_from_entry;   // `paths` and `partial` together are the whole activation
     // The unfinished path. With partial_exact its last step is where control stands (or the
     // collapsed loop that holds it); otherwise it is a prefix that every possibility shares.

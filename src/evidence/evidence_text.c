@@ -9,7 +9,7 @@
 
 static const char *const record_names[] = {
     [EVIDENCE_RECORD_NONE] = "none",       [EVIDENCE_RECORD_VALID] = "valid",
-    [EVIDENCE_RECORD_CALLS] = "calls",     [EVIDENCE_RECORD_UNTOLD] = "untold",
+    [EVIDENCE_RECORD_OFF] = "off",     [EVIDENCE_RECORD_UNTOLD] = "untold",
     [EVIDENCE_RECORD_UNREADY] = "unready", [EVIDENCE_RECORD_CORRUPT] = "corrupt",
 };
 

@@ -1,47 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Call coverage: before each call, the pending site and the local byte go into the record and the
- * global byte is set. So a byte that is 0 means "never about to be entered", whatever longjmp,
- * unwinding or exit did.
+ * Call coverage: before each call its byte is set, and where the frame word `path` does not hold
+ * the sum yet, the sum is stored. So a byte that is not set means "never about to be entered",
+ * whatever longjmp, unwinding or exit did.
  *
- * These stores are not volatile: memory is known to a callee, so that they are made before any real
- * call; between calls the optimiser may drop or delay them, which readers allow for in the frame
- * that was interrupted.
+ * All of these stores are volatile. The call itself may do anything, as far as LLVM knows
+ * (attributes.c), volatile accesses included: so neither can pass the other (LangRef, "Volatile
+ * Memory Accesses"). No call is merged with another one (`nomerge`), since a return address is to
+ * name its node; and none that could be a frame is made a tail call (tailcalls.c).
+ *
+ * The bytes have a type of their own for alias analysis: no access of the program's can be to them,
+ * so that what it has loaded need not be loaded again.
  */
 #include "instrument/instrument.h"
 
-static void cover(const struct instrumented_module *module,
-                  const struct instrumented_function *function, LLVMValueRef call, uint32_t site,
-                  bool recording)
+#include <string.h>
+
+static LLVMMetadataRef string(const struct instrumented_module *module, const char *text)
 {
-    LLVMValueRef one = LLVMConstInt(module->type_i8, 1, false);
+    return LLVMMDStringInContext2(module->context, text, strlen(text));
+}
+
+// The node at the root of the types that this tag's is one of. A type is its name, its parent and
+// an offset; of a struct, what follows the name are its members. The root has a name only.
+static LLVMValueRef root_of(LLVMValueRef tag)
+{
+    LLVMValueRef operands[4]; // a tag has 3, or 4 where the memory is constant
+
+    if (LLVMGetMDNodeNumOperands(tag) < 3 || LLVMGetMDNodeNumOperands(tag) > 4)
+        return NULL;
+    LLVMGetMDNodeOperands(tag, operands);
+    LLVMValueRef type = operands[1]; // of the access: a scalar
+    for (int steps = 0; type && steps < 64; steps++) {
+        if (LLVMGetMDNodeNumOperands(type) == 1)
+            return type;
+        if (LLVMGetMDNodeNumOperands(type) != 3)
+            return NULL;
+        LLVMGetMDNodeOperands(type, operands);
+        type = operands[1];
+    }
+    return NULL;
+}
+
+static LLVMValueRef find_root(const struct instrumented_module *module, unsigned kind)
+{
+    for (uint32_t f = 0; f < module->function_count; f++)
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(module->functions[f].function); block;
+             block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+                 i = LLVMGetNextInstruction(i)) {
+                LLVMValueRef tag =
+                    LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) ? LLVMGetMetadata(i, kind) : NULL;
+                LLVMValueRef root = tag ? root_of(tag) : NULL;
+
+                if (root)
+                    return root;
+            }
+    return NULL;
+}
+
+// The tag of a type beside `omnipotent char`; NULL where the program's accesses have none.
+static LLVMValueRef make_tag(const struct instrumented_module *module, unsigned kind)
+{
+    LLVMValueRef root = find_root(module, kind);
+    LLVMMetadataRef zero = LLVMValueAsMetadata(instrument_i64(module, 0));
+
+    if (!root)
+        return NULL;
+    LLVMMetadataRef type = LLVMMDNodeInContext2(
+        module->context,
+        (LLVMMetadataRef[]){string(module, "inquest"), LLVMValueAsMetadata(root), zero}, 3);
+    LLVMMetadataRef tag =
+        LLVMMDNodeInContext2(module->context, (LLVMMetadataRef[]){type, type, zero}, 3);
+    return LLVMMetadataAsValue(module->context, tag);
+}
+
+void calls_init(struct instrumented_module *module)
+{
+    module->tag_kind = LLVMGetMDKindIDInContext(module->context, "tbaa", strlen("tbaa"));
+    module->tag = make_tag(module, module->tag_kind);
+}
+
+static void cover(const struct instrumented_module *module,
+                  const struct instrumented_function *function, uint32_t site)
+{
+    LLVMValueRef called = LLVMConstInt(module->type_i8, LAYOUT_CALLED, false);
     LLVMValueRef index = instrument_i64(module, function->first_site + site);
+    LLVMValueRef store = LLVMBuildStore(
+        module->builder, called,
+        LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->coverage, &index, 1, ""));
+
+    LLVMSetVolatile(store, true);
+    if (module->tag)
+        LLVMSetMetadata(store, module->tag_kind, module->tag);
+}
+
+static void announce(const struct instrumented_module *module,
+                     const struct instrumented_function *function, uint32_t site)
+{
+    uint32_t node = function->split.site_node[site];
+    LLVMValueRef call = function->split.nodes[node].call;
+    unsigned kind = LLVMGetEnumAttributeKindForName("nomerge", strlen("nomerge"));
 
     LLVMPositionBuilderBefore(module->builder, call);
     // the stores belong to the call's line, not to whatever row came before
     LLVMSetCurrentDebugLocation2(module->builder, LLVMInstructionGetDebugLoc(call));
-    if (function->record) {
-        LLVMBuildStore(module->builder, instrument_i32(module, site + 1),
-                       record_address(module, function, function->frame.pending));
-        struct path_chain chain = path_chain(function->numbers, function->split.site_node[site]);
-
-        if (chain.stores && path_keeps_calls(&function->shape, function->level, recording))
-            LLVMBuildStore(module->builder, one,
-                           record_address(module, function, function->frame.calls + chain.byte));
-    }
-    LLVMBuildStore(
-        module->builder, one,
-        LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->coverage, &index, 1, ""));
+    cover(module, function, site);
+    if (function->path && !function->shape.eager && path_stores(function->numbers, node))
+        words_store(
+            module, function->path,
+            LLVMBuildLoad2(module->builder, function->path_type, function->path_register, ""));
     LLVMSetCurrentDebugLocation2(module->builder, NULL);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(module->context, kind, 0));
 }
 
 void calls_add(struct instrumented_module *module, struct instrumented_function *function)
 {
-    if (function->level < SECTION_LEVEL_CALLS)
-        return;
-    for (uint32_t s = 0; s < function->split.site_count; s++) {
-        cover(module, function, function->split.nodes[function->split.site_node[s]].call, s, true);
-        if (function->plain_calls)
-            cover(module, function, function->plain_calls[s], s, false);
-    }
+    for (uint32_t s = 0; s < function->split.site_count; s++)
+        announce(module, function, s);
 }

@@ -12,16 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static LLVMValueRef same_bytes(const struct instrumented_module *module, uint32_t count,
+                               uint8_t value)
+{
+    LLVMValueRef *bytes = xmalloc_array(count + 1u, sizeof(*bytes));
+
+    for (uint32_t i = 0; i <= count; i++)
+        bytes[i] = LLVMConstInt(module->type_i8, value, false);
+    LLVMValueRef array = LLVMConstArray2(module->type_i8, bytes, count ? count : 1);
+    free(bytes);
+    return array;
+}
+
 static LLVMValueRef add_array(const struct instrumented_module *module, const char *prefix,
-                              uint32_t count, LLVMValueRef initializer)
+                              const char *section, uint32_t count, uint8_t value)
 {
     char name[64];
 
     snprintf(name, sizeof(name), "%s%016" PRIx64, prefix, module->module_id);
     LLVMTypeRef type = LLVMArrayType2(module->type_i8, count ? count : 1);
     LLVMValueRef array = LLVMAddGlobal(module->module, type, name);
-    LLVMSetInitializer(array, initializer ? initializer : LLVMConstNull(type));
+    LLVMSetInitializer(array, same_bytes(module, count, value));
     LLVMSetLinkage(array, LLVMInternalLinkage);
+    LLVMSetSection(array, section);
+    LLVMSetAlignment(array, 1);
     return array;
 }
 
@@ -40,19 +54,6 @@ static LLVMTypeRef descriptor_type(const struct instrumented_module *module)
     LLVMTypeRef members[] = {i64, i64, i32, i32, i32, i32, i32, i32, i32, i32};
 
     return LLVMStructTypeInContext(module->context, members, 10, false);
-}
-
-static LLVMValueRef flag_bytes(const struct instrumented_module *module)
-{
-    LLVMValueRef *bytes = xmalloc_array(module->function_count + 1u, sizeof(*bytes));
-
-    bytes[0] = LLVMConstInt(module->type_i8, 0, false);
-    for (uint32_t f = 0; f < module->function_count; f++)
-        bytes[f] = LLVMConstInt(module->type_i8, LAYOUT_FLAG_PATHS, false);
-    LLVMValueRef array = LLVMConstArray2(module->type_i8, bytes,
-                                         module->function_count ? module->function_count : 1);
-    free(bytes);
-    return array;
 }
 
 // Appends the descriptor to the globals of a compile unit: operand 6 of DICompileUnit.
@@ -134,13 +135,10 @@ void descriptor_add(struct instrumented_module *module)
 {
     char name[64];
 
-    module->coverage = add_array(module, "__inquest_cov_", module->site_count, NULL);
-    module->flags =
-        add_array(module, "__inquest_flags_", module->function_count, flag_bytes(module));
-    LLVMSetSection(module->flags, LAYOUT_FLAGS_SECTION);
-    LLVMSetAlignment(module->flags, 1);
-    // edited in the file: its initial value must not be folded into the code
-    LLVMSetExternallyInitialized(module->flags, true);
+    module->coverage = add_array(module, "__inquest_cov_", LAYOUT_COVERAGE_SECTION,
+                                 module->site_count, LAYOUT_UNCALLED);
+    LLVMValueRef flags = add_array(module, "__inquest_flags_", LAYOUT_FLAGS_SECTION,
+                                   module->function_count, LAYOUT_FLAG_ON);
 
     snprintf(name, sizeof(name), LAYOUT_MODULE_VARIABLE "%016" PRIx64, module->module_id);
     LLVMValueRef descriptor = LLVMAddGlobal(module->module, descriptor_type(module), name);
@@ -149,12 +147,12 @@ void descriptor_add(struct instrumented_module *module)
         instrument_i64(module, module->module_id),
         offset_from(module, module->coverage, descriptor),
         instrument_i32(module, module->site_count),
-        offset_from(module, module->flags, descriptor),
+        offset_from(module, flags, descriptor),
         instrument_i32(module, module->function_count),
         instrument_i32(module, LAYOUT_VERSION),
         instrument_i32(module, module->options.level),
         offset_from(module, module->coverage, descriptor),
-        offset_from(module, module->flags, descriptor),
+        offset_from(module, flags, descriptor),
     };
     LLVMSetInitializer(descriptor, LLVMConstStructInContext(module->context, members, 10, false));
     LLVMSetLinkage(descriptor, LLVMInternalLinkage);

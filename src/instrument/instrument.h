@@ -6,11 +6,11 @@
  *   embed.c          the model section
  *   discriminators.c a discriminator a node, so that an address leads back to its node
  *   attributes.c     what must not be assumed of callees
- *   record.c         the frame record: storage, debug info, initialisation, exit
- *   calls.c          pending site, local and global call coverage
- *   paths.c          path sum and ring
- *   bodies.c         the second body, and the flag that chooses
- *   tailcalls.c      tail calls in recursive cycles stay tail calls
+ *   plain.c          copies that record nothing, for functions that are switched off
+ *   words.c          the frame words: storage, debug info, initialisation
+ *   calls.c          call coverage
+ *   paths.c          path sums
+ *   tailcalls.c      frames stay, except in recursive cycles
  *   descriptor.c     loaded data of the module
  *   suspects*.c      sampled predicates: sites, regions, counters (suspects.h)
  *
@@ -50,15 +50,13 @@ struct instrumented_function {
     struct path_numbering *numbers;
     uint64_t checksum;
     struct layout_shape shape;
-    struct layout_frame frame;
+    struct layout_code code;
     // Set while the function is being instrumented.
-    LLVMValueRef record;       // the alloca, or NULL
-    LLVMValueRef sum_register; // a copy of the sum that the optimiser may keep in a register
-    LLVMValueRef
-        *plain_calls;    // by site: the call in the other body, or NULL when there is one body
-    uint8_t *tail_sites; // by site: a tail call to be kept; NULL: none
-    LLVMBasicBlockRef plain_entry; // first block of the other body, or NULL
-    LLVMBasicBlockRef body_entry;  // first block of the recording body
+    LLVMValueRef plain;             // its copy that records nothing, or NULL
+    LLVMTypeRef path_type;          // of `path`, and of a single path in `last`
+    LLVMValueRef path, last, older; // frame words, or NULL
+    // Copies that the optimiser may keep in registers; NULL where the word itself does.
+    LLVMValueRef path_register, last_register, older_register;
 };
 
 struct instrumented_module {
@@ -71,8 +69,9 @@ struct instrumented_module {
     struct instrumented_function *functions;
     uint32_t function_count;
     uint32_t site_count;
-    LLVMValueRef coverage;     // [site_count x i8]
-    LLVMValueRef flags;        // [function_count x i8]
+    LLVMValueRef coverage; // [site_count x i8]
+    LLVMValueRef tag;      // of stores to it, for alias analysis; or NULL
+    unsigned tag_kind;
     struct suspects *suspects; // or NULL
     LLVMTypeRef type_i8, type_i32, type_i64, type_ptr, type_void;
 };
@@ -103,28 +102,34 @@ void discriminators_add(struct instrumented_module *module, struct instrumented_
 // The location with discriminator node + 1.
 LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
                                       LLVMMetadataRef location, uint32_t node);
-void tailcalls_find(struct instrumented_module *module);
-bool bodies_can_clone(const struct instrumented_function *function);
-// May the call stand twice in a function?
-bool bodies_can_clone_call(LLVMValueRef call);
-void bodies_clone(struct instrumented_module *module, struct instrumented_function *function);
-// For a function that keeps none: `asm sideeffect ""` at its entry.
-void record_pin(struct instrumented_module *module, struct instrumented_function *function);
-void record_add(struct instrumented_module *module, struct instrumented_function *function);
+void tailcalls_limit(struct instrumented_module *module);
+bool plain_can_copy(LLVMValueRef function);
+// May the call stand twice?
+bool plain_can_copy_call(LLVMValueRef call);
+void plain_copy(struct instrumented_function *function);
+// Once every copy was made.
+void plain_connect(struct instrumented_module *module);
+// Last: what refers to a function may count as taking its address.
+void plain_add_switches(struct instrumented_module *module);
+// `asm sideeffect ""` at the entry of a function.
+void words_pin(struct instrumented_module *module, struct instrumented_function *function);
+void words_add(struct instrumented_module *module, struct instrumented_function *function);
+void calls_init(struct instrumented_module *module);
 void calls_add(struct instrumented_module *module, struct instrumented_function *function);
 void paths_add(struct instrumented_module *module, struct instrumented_function *function);
-void tailcalls_apply(struct instrumented_module *module, struct instrumented_function *function);
+
+// plugin.cc: what LLVM's C interface lacks.
+LLVMValueRef plugin_copy_function(LLVMValueRef function);
+bool plugin_has_prefix(LLVMValueRef function);
+void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data);
 
 // Shared by the schemes.
 LLVMValueRef instrument_i32(const struct instrumented_module *module, uint32_t value);
 LLVMValueRef instrument_i64(const struct instrumented_module *module, uint64_t value);
-// Address of a byte offset in the record, at the builder's position.
-LLVMValueRef record_address(const struct instrumented_module *module,
-                            const struct instrumented_function *function, uint32_t offset);
+// A constant of the type of `path`.
+LLVMValueRef words_path_value(const struct instrumented_function *function, uint64_t word);
 // A volatile store: kept, and kept in order with other volatile accesses.
-void record_store(const struct instrumented_module *module,
-                  const struct instrumented_function *function, uint32_t offset,
-                  LLVMValueRef value);
+void words_store(const struct instrumented_module *module, LLVMValueRef slot, LLVMValueRef value);
 // `asm sideeffect ""`: no code, but the function has an effect that must not be moved or dropped.
 void instrument_pin(const struct instrumented_module *module);
 

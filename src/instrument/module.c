@@ -68,21 +68,6 @@ static bool wanted(const struct instrumented_module *module, LLVMValueRef f)
     return instrument_options_wants(&module->options, LLVMGetValueName2(f, &length));
 }
 
-// Is it called by name in its own module (or will more be known to it, with -flto), and not kept
-// out?
-static bool may_be_inlined(const struct instrumented_module *module, LLVMValueRef f)
-{
-    static const char lto[] = "ThinLTO", split_lto[] = "EnableSplitLTOUnit";
-
-    if (instrument_has_attribute(f, "noinline") || instrument_has_attribute(f, "optnone"))
-        return false;
-    if (LLVMGetModuleFlag(module->module, lto, sizeof(lto) - 1) ||
-        LLVMGetModuleFlag(module->module, split_lto, sizeof(split_lto) - 1))
-        return true;
-    // an indirect call may become a direct one
-    return LLVMGetFirstUse(f) != NULL;
-}
-
 static void function_init(struct instrumented_module *module, LLVMValueRef f, uint32_t index)
 {
     struct instrumented_function *function = &module->functions[index];
@@ -103,19 +88,15 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
         function->flags |= SECTION_FUNCTION_NO_RECORD;
     function->numbers =
         path_numbering_create(&function->split.graph, function->level != SECTION_LEVEL_FULL);
-    bool tunable = module->options.tunable && bodies_can_clone(function);
     if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
-        function->shape =
-            path_shape(function->numbers, function->split.site_count, function->level, tunable);
-    // a second body only where it would differ
-    if (tunable && function->shape.has_sum)
+        function->shape = path_shape(function->numbers, function->split.site_count, function->level,
+                                     function->optimized);
+    bool records = function->level >= SECTION_LEVEL_CALLS &&
+                   (function->split.site_count > 0 || function->shape.has_path);
+    // a copy only where it would differ
+    if (module->options.tunable && records && plain_can_copy(f))
         function->flags |= SECTION_FUNCTION_TUNABLE;
-    else if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
-        function->shape =
-            path_shape(function->numbers, function->split.site_count, function->level, false);
-    if (may_be_inlined(module, f))
-        function->flags |= SECTION_FUNCTION_CLEARS;
-    function->frame = layout_frame_of(&function->shape);
+    function->code = layout_code_of(module->module_id, index, path_range(function->numbers));
 }
 
 static void module_init(struct instrumented_module *module, LLVMModuleRef m)
@@ -144,8 +125,6 @@ static void module_deinit(struct instrumented_module *module)
     for (uint32_t f = 0; f < module->function_count; f++) {
         path_numbering_destroy(module->functions[f].numbers);
         split_deinit(&module->functions[f].split);
-        free(module->functions[f].plain_calls);
-        free(module->functions[f].tail_sites);
     }
     free(module->functions);
     suspects_destroy(module->suspects);
@@ -154,23 +133,29 @@ static void module_deinit(struct instrumented_module *module)
     instrument_options_deinit(&module->options);
 }
 
+static void make_copies(struct instrumented_module *module)
+{
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        discriminators_add(module, &module->functions[f]);
+        if (module->functions[f].flags & SECTION_FUNCTION_TUNABLE)
+            plain_copy(&module->functions[f]);
+    }
+    plain_connect(module);
+}
+
 static void instrument_function(struct instrumented_module *module,
                                 struct instrumented_function *function)
 {
-    discriminators_add(module, function);
-    if (function->flags & SECTION_FUNCTION_TUNABLE)
-        bodies_clone(module, function);
     if (function->level == SECTION_LEVEL_NONE) {
         // its callers' evidence must not be moved past calls of it either
         if (module->options.level > SECTION_LEVEL_NONE &&
             !instrument_has_attribute(function->function, "naked"))
-            record_pin(module, function);
+            words_pin(module, function);
         return;
     }
-    record_add(module, function);
+    words_add(module, function);
     calls_add(module, function);
     paths_add(module, function);
-    tailcalls_apply(module, function);
 }
 
 // A module must be instrumented once, also when it goes through the pipeline again (-flto).
@@ -198,19 +183,23 @@ bool instrument_module(LLVMModuleRef m)
     module.module_id =
         hash_bytes(HASH_SEED, LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode));
     module_init(&module, m);
-    embed_model(&module, bitcode);
-    LLVMDisposeMemoryBuffer(bitcode);
-    descriptor_add(&module);
     if (module.options.suspects)
         suspects_find(&module); // sites are numbered as the front end made the code
     if (module.options.level > SECTION_LEVEL_NONE) {
         attributes_strip(&module);
-        tailcalls_find(&module);
+        calls_init(&module);
     }
+    make_copies(&module);
+    if (module.options.level > SECTION_LEVEL_NONE)
+        tailcalls_limit(&module);
+    embed_model(&module, bitcode); // with what was found out about each function
+    LLVMDisposeMemoryBuffer(bitcode);
+    descriptor_add(&module);
     for (uint32_t f = 0; f < module.function_count; f++)
         instrument_function(&module, &module.functions[f]);
     if (module.suspects)
         suspects_apply(&module);
+    plain_add_switches(&module);
     module_deinit(&module);
     return true;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Path tracing: chord increments of the running sum, the ring at cut edges (program/path_number.h).
+ * Path tracing: chord increments of the running sum, finished paths at cut edges
+ * (program/path_number.h), all as codes (layout/frame.h).
  *
- * Requires: the record is there; call coverage stores may be. Breaks: edges are split, so the
+ * Requires: the frame words are there; call coverage stores may be. Breaks: edges are split, so the
  * function's split still names its instructions, but no longer all its blocks.
  *
- * The sum in the record is written by volatile stores. With optimisation the value itself lives in
- * a register copy, so that increments fold into constants; without, in the record alone.
+ * With optimisation the sum lives in a register, so that increments fold into constants; eager
+ * functions store each change, lazy ones store it before calls (calls.c). Without, it lives in the
+ * word alone.
  */
 #include "instrument/instrument.h"
 
@@ -20,61 +22,82 @@ struct path_context {
     uint32_t *predecessor_count; // by node: distinct nodes with an edge to it
 };
 
-static LLVMValueRef load_sum(const struct path_context *context)
+static LLVMValueRef load_path(const struct path_context *context)
 {
-    const struct instrumented_module *module = context->module;
     const struct instrumented_function *function = context->function;
+    LLVMBuilderRef builder = context->module->builder;
 
-    if (function->sum_register)
-        return LLVMBuildLoad2(module->builder, module->type_i64, function->sum_register, "");
-    LLVMValueRef sum = LLVMBuildLoad2(module->builder, module->type_i64,
-                                      record_address(module, function, function->frame.sum), "");
-    LLVMSetVolatile(sum, true);
-    return sum;
+    if (function->path_register)
+        return LLVMBuildLoad2(builder, function->path_type, function->path_register, "");
+    LLVMValueRef path = LLVMBuildLoad2(builder, function->path_type, function->path, "");
+    LLVMSetVolatile(path, true);
+    return path;
 }
 
-static void store_sum(const struct path_context *context, LLVMValueRef sum)
+static void set_path(const struct path_context *context, LLVMValueRef path)
 {
-    const struct instrumented_module *module = context->module;
     const struct instrumented_function *function = context->function;
 
-    if (function->sum_register)
-        LLVMBuildStore(module->builder, sum, function->sum_register);
-    record_store(module, function, function->frame.sum, sum);
+    if (function->path_register)
+        LLVMBuildStore(context->module->builder, path, function->path_register);
+    if (function->shape.eager)
+        words_store(context->module, function->path, path);
 }
 
-static LLVMValueRef add(const struct path_context *context, LLVMValueRef sum, uint64_t increment)
+static LLVMValueRef add(const struct path_context *context, LLVMValueRef path, uint64_t increment)
 {
+    const struct instrumented_function *function = context->function;
+
     if (!increment)
-        return sum;
-    return LLVMBuildAdd(context->module->builder, sum, instrument_i64(context->module, increment),
+        return path;
+    return LLVMBuildAdd(context->module->builder, path,
+                        words_path_value(function, layout_increment(&function->code, increment)),
                         "");
 }
 
-// Appends sum + increment to the ring: slot first, then the count.
-static void push_path(const struct path_context *context, uint64_t increment)
+// Four paths in two words, or two in wide functions: the new one comes in from below.
+static void shift_in(const struct path_context *context, LLVMValueRef path)
 {
     const struct instrumented_module *module = context->module;
     const struct instrumented_function *function = context->function;
-    LLVMValueRef sum = add(context, load_sum(context), increment);
-    LLVMValueRef count_address = record_address(module, function, function->frame.ring_count);
-    LLVMValueRef count = LLVMBuildLoad2(module->builder, module->type_i64, count_address, "");
-    LLVMSetVolatile(count, true);
-    LLVMValueRef slot =
-        LLVMBuildAnd(module->builder, count, instrument_i64(module, LAYOUT_RING_SLOTS - 1), "");
-    LLVMValueRef address =
-        LLVMBuildInBoundsGEP2(module->builder, module->type_i64,
-                              record_address(module, function, function->frame.ring), &slot, 1, "");
+    LLVMBuilderRef builder = module->builder;
+    LLVMTypeRef type = module->type_i64;
+    LLVMValueRef half = instrument_i64(module, 32);
+    LLVMValueRef last = LLVMBuildLoad2(builder, type, function->last_register, "");
+    LLVMValueRef older = LLVMBuildLoad2(builder, type, function->older_register, "");
 
-    LLVMSetVolatile(LLVMBuildStore(module->builder, sum, address), true);
-    LLVMValueRef next = LLVMBuildAdd(module->builder, count, instrument_i64(module, 1), "");
-    LLVMSetVolatile(LLVMBuildStore(module->builder, next, count_address), true);
+    if (function->shape.wide) {
+        older = last;
+        last = path;
+    } else {
+        older = LLVMBuildOr(builder, LLVMBuildShl(builder, older, half, ""),
+                            LLVMBuildLShr(builder, last, half, ""), "");
+        last = LLVMBuildOr(builder, LLVMBuildShl(builder, last, half, ""),
+                           LLVMBuildZExt(builder, path, type, ""), "");
+    }
+    LLVMBuildStore(builder, older, function->older_register);
+    LLVMBuildStore(builder, last, function->last_register);
+    words_store(module, function->older, older);
+    words_store(module, function->last, last);
+}
+
+// sum + increment is a finished path.
+static void finish_path(const struct path_context *context, uint64_t increment)
+{
+    LLVMValueRef path = add(context, load_path(context), increment);
+
+    if (context->function->shape.has_older)
+        shift_in(context, path);
+    else
+        words_store(context->module, context->function->last, path);
 }
 
 static void start_path(const struct path_context *context, uint32_t node)
 {
-    store_sum(context,
-              instrument_i64(context->module, path_start(context->function->numbers, node)));
+    const struct instrumented_function *function = context->function;
+    uint64_t start = layout_encode(&function->code, path_start(function->numbers, node));
+
+    set_path(context, words_path_value(function, start));
 }
 
 // The code of one edge, at the builder's position.
@@ -82,10 +105,10 @@ static void edge_code(const struct path_context *context, struct path_edge_actio
                       uint32_t target)
 {
     if (action.cut) {
-        push_path(context, action.increment);
+        finish_path(context, action.increment);
         start_path(context, target);
     } else
-        store_sum(context, add(context, load_sum(context), action.increment));
+        set_path(context, add(context, load_path(context), action.increment));
 }
 
 static LLVMValueRef first_insertion_point(LLVMBasicBlockRef block)
@@ -210,7 +233,7 @@ static LLVMMetadataRef edge_location(const struct path_context *context, uint32_
                : NULL;
 }
 
-// A call that returns twice: the path ends before it, so that each return starts a new one without
+// A call that returns twice: the path ends before it, and each return starts a new one without
 // reading anything that the first return left behind.
 static void returns_twice(const struct path_context *context, uint32_t node)
 {
@@ -221,8 +244,7 @@ static void returns_twice(const struct path_context *context, uint32_t node)
     LLVMSetCurrentDebugLocation2(
         module->builder,
         edge_location(context, node, context->function->split.graph.successor_start[node]));
-    push_path(context, 0);
-    start_path(context, node + 1);
+    finish_path(context, 0);
     LLVMPositionBuilderBefore(module->builder, LLVMGetNextInstruction(call));
     start_path(context, node + 1);
     LLVMSetCurrentDebugLocation2(module->builder, NULL);
@@ -279,7 +301,7 @@ static void shared_target(const struct path_context *context, uint32_t target)
     free(sources);
     LLVMPositionBuilderBefore(context->module->builder, position);
     LLVMSetCurrentDebugLocation2(context->module->builder, location);
-    push_path(context, 0);
+    finish_path(context, 0);
     start_path(context, target);
     LLVMSetCurrentDebugLocation2(context->module->builder, NULL);
 }
@@ -303,7 +325,7 @@ void paths_add(struct instrumented_module *module, struct instrumented_function 
 {
     const struct path_graph *graph = &function->split.graph;
 
-    if (!function->shape.has_sum)
+    if (!function->shape.has_path)
         return;
     struct path_context context = {module, function, count_predecessors(graph)};
     uint8_t *shared = xcalloc(graph->node_count + 1u, 1);

@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers the pass; everything else is C. The only C++ file of the project.
+// Registers the pass, and does what LLVM's C interface lacks. The only C++ file of the project.
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include "llvm-c/Core.h"
 
-extern "C" bool instrument_module(LLVMModuleRef module);
+extern "C" {
+bool instrument_module(LLVMModuleRef module);
+LLVMValueRef plugin_copy_function(LLVMValueRef function);
+bool plugin_has_prefix(LLVMValueRef function);
+void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data);
+}
+
+LLVMValueRef plugin_copy_function(LLVMValueRef function)
+{
+    llvm::ValueToValueMapTy map;
+
+    return llvm::wrap(llvm::CloneFunction(llvm::unwrap<llvm::Function>(function), map));
+}
+
+bool plugin_has_prefix(LLVMValueRef function)
+{
+    auto *f = llvm::unwrap<llvm::Function>(function);
+
+    return f->hasPrefixData() || f->hasPrologueData();
+}
+
+void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data)
+{
+    llvm::unwrap<llvm::Function>(function)->setPrefixData(llvm::unwrap<llvm::Constant>(data));
+}
 
 namespace
 {

@@ -315,8 +315,14 @@ void suspects_apply(struct instrumented_module *module)
     suspects->counters = add_counters(suspects);
     add_descriptor(suspects);
     declare_runtime(suspects);
-    for (uint32_t f = 0; f < module->function_count; f++)
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        LLVMValueRef plain = module->functions[f].plain;
+
+        for (LLVMBasicBlockRef block = plain ? LLVMGetFirstBasicBlock(plain) : NULL; block;
+             block = LLVMGetNextBasicBlock(block))
+            suspects_clean_block(suspects, block);
         suspects_apply_to(suspects, &module->functions[f]);
+    }
     make_thresholds(suspects);
     drop_unused(suspects);
 }

@@ -425,7 +425,7 @@ static bool instruction_can_copy(LLVMValueRef i)
         return false;
     case LLVMCall:
     case LLVMInvoke:
-        return bodies_can_clone_call(i);
+        return plain_can_copy_call(i);
     default:
         return true;
     }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Tail calls in recursive cycles stay tail calls.
+ * Tail calls: frames stay, except in recursive cycles.
  *
- * The record is known elsewhere, as far as the optimiser can tell, so that no call becomes a tail
- * call and every frame stays, which is what evidence wants. Where functions call each other in a
- * cycle by tail calls, that would turn a loop into a stack overflow: there the frame is given up
- * before the call, and the stack has a gap. Cycles are looked for within the module, with all
- * indirect calls taken together as one function that calls everything whose address is taken.
- *
- * tailcalls_find() looks at the function as the front end made it. tailcalls_apply() runs last: it
- * turns `call, ..., jump to the common return` into `call, return`.
+ * A call that takes over its caller's frame leaves a gap in the stack, so calls are kept from it
+ * (`notail`). Where functions call each other in a cycle that would turn a loop into a stack
+ * overflow: such calls are left to the optimiser as they are, and so is everything that the source
+ * demands (`musttail`). Cycles are looked for within the module, with all calls through pointers
+ * taken together as one function that calls everything that others can name: what has its address
+ * taken, and what other modules see.
  */
 #include "instrument/instrument.h"
 
@@ -17,7 +15,6 @@
 #include "common/map.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 MAP_DEFINE_U64(function_map, uint32_t);
 
@@ -35,6 +32,13 @@ static bool address_taken(LLVMValueRef f)
                 return true;
     }
     return false;
+}
+
+static bool is_named_elsewhere(LLVMValueRef f)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(f);
+
+    return (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage) || address_taken(f);
 }
 
 // Strongly connected components of the call graph; node `function_count` is "indirect".
@@ -125,115 +129,26 @@ static void find_components(struct call_graph *graph)
     free(on_stack);
 }
 
-// Is the slot used by plain loads and stores only, so that no callee can know it?
-static bool slot_is_private(LLVMValueRef pointer, LLVMValueRef slot)
-{
-    for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
-
-        if (LLVMIsALoadInst(user))
-            continue;
-        if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != pointer)
-            continue;
-        if (LLVMIsAGetElementPtrInst(user) && slot_is_private(user, slot))
-            continue;
-        if (LLVMIsACallInst(user) && LLVMIsAIntrinsicInst(user))
-            continue; // lifetimes, debug info, copies in and out
-        return false;
-    }
-    return true;
-}
-
-static bool slots_are_private(LLVMValueRef f)
-{
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
-         block = LLVMGetNextBasicBlock(block))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-            if (LLVMIsAAllocaInst(i) && !slot_is_private(i, i))
-                return false;
-    return true;
-}
-
-static bool is_marker(LLVMValueRef i)
-{
-    static const char lifetime[] = "llvm.lifetime.", debug[] = "llvm.dbg.";
-    size_t length;
-
-    if (!LLVMIsAIntrinsicInst(i))
-        return false;
-    const char *name = LLVMGetValueName2(LLVMGetCalledValue(i), &length);
-    return !strncmp(name, lifetime, sizeof(lifetime) - 1) ||
-           !strncmp(name, debug, sizeof(debug) - 1);
-}
-
-// From `i` on, does control return `value` (or nothing) at once? The front end goes there through a
-// slot and a jump to the common return.
-static bool returns_now(LLVMValueRef i, LLVMValueRef value)
-{
-    LLVMValueRef slot = NULL, loaded = NULL;
-
-    for (int steps = 0; i && steps < 32; steps++) {
-        LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-
-        if (opcode == LLVMRet)
-            return LLVMGetNumOperands(i) == 0 || LLVMGetOperand(i, 0) == value ||
-                   (loaded && LLVMGetOperand(i, 0) == loaded);
-        if (opcode == LLVMBr && LLVMGetNumSuccessors(i) == 1) {
-            i = LLVMGetFirstInstruction(LLVMGetSuccessor(i, 0));
-            continue;
-        }
-        if (opcode == LLVMStore && LLVMGetOperand(i, 0) == value &&
-            LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
-            slot = LLVMGetOperand(i, 1);
-        else if (opcode == LLVMLoad && slot && LLVMGetOperand(i, 0) == slot)
-            loaded = i;
-        else if (!is_marker(i))
-            return false; // PHIs too
-        i = LLVMGetNextInstruction(i);
-    }
-    return false;
-}
-
-static bool passes_memory(LLVMValueRef call)
-{
-    static const char *const kinds[] = {"byval", "sret", "inalloca"};
-
-    for (unsigned a = 0; a < LLVMGetNumArgOperands(call); a++)
-        for (int k = 0; k < 3; k++)
-            if (LLVMGetCallSiteEnumAttribute(
-                    call, a + 1, LLVMGetEnumAttributeKindForName(kinds[k], strlen(kinds[k]))))
-                return true;
-    return false;
-}
-
-static void find_in(const struct call_graph *graph, struct instrumented_function *function)
+static void keep_frames(const struct call_graph *graph, struct instrumented_function *function)
 {
     const struct split *split = &function->split;
-    bool is_private = false, checked = false;
 
-    if (!function->optimized || !function->shape.has_record)
-        return;
     for (uint32_t s = 0; s < split->site_count; s++) {
         LLVMValueRef call = split->nodes[split->site_node[s]].call;
         uint32_t callee = callee_index(graph, call);
+        bool cycle =
+            callee != UINT32_MAX && graph->component[callee] == graph->component[function->index];
 
-        if (callee == UINT32_MAX || LLVMGetInstructionOpcode(call) != LLVMCall ||
-            graph->component[callee] != graph->component[function->index] ||
-            LLVMGetTailCallKind(call) == LLVMTailCallKindNoTail || passes_memory(call) ||
-            !returns_now(LLVMGetNextInstruction(call), call))
+        if (LLVMGetInstructionOpcode(call) != LLVMCall)
             continue;
-        if (!checked)
-            is_private = slots_are_private(function->function);
-        checked = true;
-        if (!is_private)
-            return;
-        if (!function->tail_sites)
-            function->tail_sites = xcalloc(split->site_count, 1);
-        function->tail_sites[s] = 1;
+        if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail || cycle)
+            function->flags |= SECTION_FUNCTION_TAIL_CALLS;
+        else if (function->level >= SECTION_LEVEL_CALLS)
+            LLVMSetTailCallKind(call, LLVMTailCallKindNoTail);
     }
 }
 
-void tailcalls_find(struct instrumented_module *module)
+void tailcalls_limit(struct instrumented_module *module)
 {
     struct call_graph graph = {.module = module, .index = MAP_INIT};
 
@@ -241,50 +156,12 @@ void tailcalls_find(struct instrumented_module *module)
     graph.component = xcalloc(module->function_count + 1u, sizeof(uint32_t));
     for (uint32_t f = 0; f < module->function_count; f++) {
         *function_map_put(&graph.index, (uintptr_t)module->functions[f].function) = f;
-        graph.taken[f] = address_taken(module->functions[f].function);
+        graph.taken[f] = is_named_elsewhere(module->functions[f].function);
     }
     find_components(&graph);
     for (uint32_t f = 0; f < module->function_count; f++)
-        find_in(&graph, &module->functions[f]);
+        keep_frames(&graph, &module->functions[f]);
     function_map_deinit(&graph.index);
     free(graph.taken);
     free(graph.component);
-}
-
-static void make_tail(struct instrumented_module *module,
-                      const struct instrumented_function *function, LLVMValueRef call)
-{
-    LLVMBasicBlockRef block = LLVMGetInstructionParent(call);
-    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call);
-    LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(function->function));
-
-    if (function->flags & SECTION_FUNCTION_CLEARS) {
-        LLVMPositionBuilderBefore(module->builder, call);
-        record_store(module, function, function->frame.cookie, instrument_i32(module, 0));
-    }
-    // what follows the call in its block serves the common return only
-    for (LLVMValueRef last = LLVMGetLastInstruction(block); last != call;
-         last = LLVMGetLastInstruction(block))
-        LLVMInstructionEraseFromParent(last);
-    LLVMSetTailCallKind(call, LLVMTailCallKindTail);
-    LLVMPositionBuilderAtEnd(module->builder, block);
-    LLVMSetCurrentDebugLocation2(module->builder, location);
-    if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
-        LLVMBuildRetVoid(module->builder);
-    else
-        LLVMBuildRet(module->builder, call);
-    LLVMSetCurrentDebugLocation2(module->builder, NULL);
-}
-
-void tailcalls_apply(struct instrumented_module *module, struct instrumented_function *function)
-{
-    if (!function->tail_sites)
-        return;
-    for (uint32_t s = 0; s < function->split.site_count; s++) {
-        if (!function->tail_sites[s])
-            continue;
-        make_tail(module, function, function->split.nodes[function->split.site_node[s]].call);
-        if (function->plain_calls)
-            make_tail(module, function, function->plain_calls[s]);
-    }
 }

@@ -5,25 +5,35 @@
  * Loaded data, one set a module:
  *   - a descriptor (struct layout_descriptor) in section `inquest_desc`, found by section name, so
  *     that it survives `strip`;
- *   - one byte a call site, `inquest_cov`: non-zero when the call was about to be entered, ever;
- *   - one byte a function, `inquest_flags`: enum layout_flag, edited by `inquest tune`.
+ *   - one byte a call site, `inquest_cov`: LAYOUT_UNCALLED until the call was about to be entered,
+ *     LAYOUT_CALLED from then on. Anything else was written by somebody else: zeros, text and small
+ *     numbers are neither;
+ *   - one byte a function, `inquest_flags`: enum layout_flag, edited by `inquest tune`;
+ *   - before the entry of each function that can be switched off, struct layout_switch.
  *
- * On the stack, one a record-carrying activation, inlined ones included: the frame record, a
- * variable of the name LAYOUT_FRAME_VARIABLE in DWARF. Its members, each present only when the
- * shape of the function asks for it, in this order and naturally aligned:
+ * On the stack, one set an activation, inlined ones included: the *frame words*, each a variable of
+ * its own in DWARF. Their address is not known to anybody, so that no call can change them, no
+ * canary is drawn, and stack protectors put them below all arrays.
  *
- *     uint32_t cookie      0 after exit, where the function says so (SECTION_FUNCTION_CLEARS)
- *     uint32_t pending     1 + index of the last call site about to be entered in this activation
- *     uint64_t sum         running path sum                          if shape.has_sum
- *     uint64_t ring_count  paths finished in this activation         if shape.has_ring
- *     uint64_t ring[16]    slot (k % 16) holds the k-th path's sum    if shape.has_ring
- *     uint8_t  calls[n]    1 when that chain's first call was about to be entered (path_chain())
- *                                                                    if shape.local_sites > 0
+ *     path     the running path sum                                  if shape.has_path
+ *     last     the path that was finished last, of a function with cut edges: if shape.has_last
+ *     older    the ones before it                                    if shape.has_older
+ *
+ * `path` has 32 bits, or 64 in functions with very many paths (shape.wide). Without `older`, `last`
+ * is one word of that size; with it both have 64 bits, and each holds two paths where `path` has 32
+ * bits, the newer one in the low half: so four, or two in wide functions. 0 stands for none.
+ *
+ * A sum is kept as a code, layout_code_of(): `offset + multiplier * sum`. Sums are few and small,
+ * so of all values of a word nearly none is a code of this function: 0, 1, a pointer, text and any
+ * change of one byte are noticed. The multiplication costs nothing, since it is made on the
+ * increments when the program is compiled.
+ *
+ * *Eager* functions (shape.eager) store `path` at their entry and whenever it changes. In *lazy*
+ * ones it lives in a register, and is stored before each call where the word does not hold it
+ * already on every way there (path_stores()): right while a call is waited for, older in a frame
+ * that was interrupted, and of another activation where none of this one's calls was passed.
  *
  * The shape is a pure function of the model (program/path_number.h), so it is stored nowhere.
- * Order of updates: the ring slot is written before ring_count, ring_count before the new sum;
- * everything is initialised before the cookie is set.
- *
  * Shared by the compiler plugin and the reader. No libc.
  */
 #ifndef LAYOUT_FRAME_H
@@ -31,19 +41,24 @@
 
 #include <stdint.h>
 
-#define LAYOUT_VERSION            2u
-#define LAYOUT_FRAME_VARIABLE     "__inquest_frame"
+#define LAYOUT_VERSION            3u
+#define LAYOUT_PATH_VARIABLE      "__inquest_path"
+#define LAYOUT_LAST_VARIABLE      "__inquest_last"
+#define LAYOUT_OLDER_VARIABLE     "__inquest_older"
 #define LAYOUT_DESCRIPTOR_SECTION "inquest_desc"
 #define LAYOUT_COVERAGE_SECTION   "inquest_cov"
 #define LAYOUT_FLAGS_SECTION      "inquest_flags"
-#define LAYOUT_RING_SLOTS         16u
+#define LAYOUT_PLAIN_SUFFIX       ".inquest.plain" // of the name of a function's plain copy
+
+#define LAYOUT_UNCALLED 0xb1u
+#define LAYOUT_CALLED   0xd6u
 
 // A global of this name followed by 16 hex digits of the module id stands in each compile unit's
 // DWARF; it ties the unit to its bitcode.
 #define LAYOUT_MODULE_VARIABLE "__inquest_module_"
 
 enum layout_flag {
-    LAYOUT_FLAG_PATHS = 1u << 0, // run the body that records (all the level has)
+    LAYOUT_FLAG_ON = 1u << 0, // records; else its entry jumps to the plain copy
 };
 
 #define LAYOUT_DESCRIPTOR_MAGIC 0x6d71756573743031ull
@@ -69,41 +84,122 @@ static inline int layout_descriptor_is_sound(const struct layout_descriptor *des
            descriptor->flags_offset == descriptor->flags_offset_again;
 }
 
-// The cookie of function number `index` in module `module_id`; `recording` tells the body that
-// keeps paths from the one that only keeps calls. Never 0, and below 2^31: so that one store of a
-// sign-extended immediate sets the cookie and clears the pending site.
-static inline uint32_t layout_cookie(uint64_t module_id, uint32_t index, int recording)
-{
-    uint64_t x = module_id + 0x9e3779b97f4a7c15ull * (index + 1ull);
+#define LAYOUT_SWITCH_MAGIC 0x8f6b21d3c47e95a1ull
 
+// Right before the entry of a function that has a plain copy.
+struct layout_switch {
+    uint64_t magic;
+    uint64_t module_id;
+    uint32_t function;    // number in its module
+    int32_t plain_offset; // of the plain copy's entry, from this function's
+    uint8_t saved[8];     // what the jump to the plain copy stands over, while it is off
+};
+
+// ---- Codes of path sums
+
+#define LAYOUT_NARROW_RANGE (1ull << 18) // of sums, in either direction: 32 bits do
+#define LAYOUT_MOST_PATHS   (1ull << 40)
+
+struct layout_code {
+    uint64_t multiplier; // odd
+    uint64_t inverse;    // of the multiplier
+    uint64_t offset;
+    uint64_t range; // of sums, in either direction
+    uint32_t bits;  // 32 or 64
+};
+
+static inline uint64_t layout_mix(uint64_t x)
+{
     x ^= x >> 32;
     x *= 0xd6e8feb86659fd93ull;
     x ^= x >> 32;
-    return (((uint32_t)x & 0x7fffffffu) | 2u) ^ (recording ? 1u : 0u);
+    x *= 0xd6e8feb86659fd93ull;
+    return x ^ x >> 32;
+}
+
+static inline uint64_t layout_word(const struct layout_code *code, uint64_t value)
+{
+    return code->bits == 32 ? (uint32_t)value : value;
+}
+
+static inline uint64_t layout_encode(const struct layout_code *code, uint64_t sum)
+{
+    return layout_word(code, code->offset + code->multiplier * sum);
+}
+
+// What is added to a word when its sum grows by this.
+static inline uint64_t layout_increment(const struct layout_code *code, uint64_t increment)
+{
+    return layout_word(code, code->multiplier * increment);
+}
+
+static inline int layout_in_range(const struct layout_code *code, uint64_t product)
+{
+    int64_t value = code->bits == 32 ? (int32_t)(uint32_t)product : (int64_t)product;
+
+    return value >= -(int64_t)code->range && value <= (int64_t)code->range;
+}
+
+// False: no sum has this word.
+static inline int layout_decode(const struct layout_code *code, uint64_t word, uint64_t *sum)
+{
+    uint64_t product = (word - code->offset) * code->inverse;
+
+    if ((code->bits == 32 && word >> 32) || !layout_in_range(code, product))
+        return 0;
+    *sum = code->bits == 32 ? (uint64_t)(int64_t)(int32_t)(uint32_t)product : product;
+    return 1;
+}
+
+// Is a code that differs in one byte, or in its sign, never a code again? Are 0, small numbers and
+// bytes that repeat none?
+static inline int layout_code_is_good(const struct layout_code *code)
+{
+    uint64_t sum;
+
+    for (uint64_t value = 0; value < 256; value++)
+        if (layout_decode(code, value, &sum) ||
+            layout_decode(code, layout_word(code, 0 - value), &sum) ||
+            layout_decode(code, layout_word(code, value * 0x0101010101010101ull), &sum))
+            return 0;
+    for (uint32_t shift = 0; shift < code->bits; shift += 8)
+        for (uint64_t change = 1; change < 256; change++) {
+            struct layout_code twice = *code;
+
+            twice.range *= 2;
+            if (layout_in_range(&twice, (change << shift) * code->inverse))
+                return 0;
+        }
+    return 1;
+}
+
+// The code of function number `index` of a module, whose sums lie in this range around 0
+// (path_range()). A few dozen are tried, and the first good one is taken: the same for whoever
+// asks.
+static inline struct layout_code layout_code_of(uint64_t module_id, uint32_t index, uint64_t range)
+{
+    struct layout_code code = {.bits = range <= LAYOUT_NARROW_RANGE ? 32 : 64, .range = range};
+    uint64_t seed = module_id + 0x9e3779b97f4a7c15ull * (index + 1ull);
+
+    for (int tries = 0; tries < 64; tries++) {
+        seed = layout_mix(seed + 0x9e3779b97f4a7c15ull);
+        code.multiplier = layout_word(&code, seed | 1);
+        code.inverse = code.multiplier; // Newton: each step doubles the bits that are right
+        for (int step = 0; step < 6; step++)
+            code.inverse *= 2 - code.multiplier * code.inverse;
+        code.offset = layout_word(&code, layout_mix(seed ^ 0x5851f42d4c957f2dull));
+        if (layout_code_is_good(&code))
+            break;
+    }
+    return code;
 }
 
 struct layout_shape {
-    uint8_t has_record;
-    uint8_t has_sum;
-    uint8_t has_ring;
-    uint32_t local_sites; // bytes in calls[]
+    uint8_t has_path;
+    uint8_t has_last;
+    uint8_t has_older;
+    uint8_t wide; // `path` has 64 bits
+    uint8_t eager;
 };
-
-// Offsets of the members; those that are absent have the offset of the next one.
-struct layout_frame {
-    uint32_t cookie, pending, sum, ring_count, ring, calls;
-    uint32_t size; // multiple of 8
-};
-
-static inline struct layout_frame layout_frame_of(const struct layout_shape *shape)
-{
-    struct layout_frame frame = {.cookie = 0, .pending = 4, .sum = 8};
-
-    frame.ring_count = frame.sum + (shape->has_sum ? 8u : 0u);
-    frame.ring = frame.ring_count + (shape->has_ring ? 8u : 0u);
-    frame.calls = frame.ring + (shape->has_ring ? 8u * LAYOUT_RING_SLOTS : 0u);
-    frame.size = (frame.calls + shape->local_sites + 7u) & ~7u;
-    return frame;
-}
 
 #endif

@@ -42,13 +42,13 @@ struct section_header {
 // How much a module records at run time. The order matters: each level includes those before it.
 enum section_level {
     SECTION_LEVEL_NONE = 0,  // the model only
-    SECTION_LEVEL_CALLS = 1, // call coverage and pending sites
+    SECTION_LEVEL_CALLS = 1, // call coverage
     SECTION_LEVEL_PATHS = 2, // + paths; call-free innermost loops are one unit
     SECTION_LEVEL_FULL = 3,  // + paths inside every loop
 };
 
 enum section_module_flag {
-    SECTION_MODULE_TUNABLE = 1u << 0,   // two bodies a function, chosen by its flag byte
+    SECTION_MODULE_TUNABLE = 1u << 0,   // functions have plain copies
     SECTION_MODULE_OPTIMIZED = 1u << 1, // compiled with optimisation: code may have moved
 };
 
@@ -69,9 +69,9 @@ struct section_function {
 };
 
 enum section_function_flag {
-    SECTION_FUNCTION_TUNABLE = 1u << 0,   // has two bodies
-    SECTION_FUNCTION_NO_RECORD = 1u << 1, // no debug info to find a record by, or naked: none kept
-    SECTION_FUNCTION_CLEARS = 1u << 2,    // may be inlined, so the cookie is cleared on exit
+    SECTION_FUNCTION_TUNABLE = 1u << 0,    // has a plain copy
+    SECTION_FUNCTION_NO_RECORD = 1u << 1,  // no debug info to find frame words by, or naked: none
+    SECTION_FUNCTION_TAIL_CALLS = 1u << 2, // may end with a call that takes over its frame
 };
 
 #endif

@@ -237,17 +237,32 @@ struct type_id code_operand_type(const struct code *code, struct operand operand
     return (struct type_id){0};
 }
 
+// The name of the intrinsic that is called, or NULL.
+static const char *intrinsic_name(const struct code *code, const struct insn *insn)
+{
+    struct operand callee = code_callee(code, insn);
+
+    if (!(code_call(code, insn)->flags & CALL_INTRINSIC) || operand_kind(callee) != OPERAND_GLOBAL)
+        return NULL;
+    return code_string(code, code->globals[operand_index(callee)].name);
+}
+
+bool code_is_trap(const struct code *code, const struct insn *insn)
+{
+    const char *name = intrinsic_name(code, insn);
+
+    return name && (!strcmp(name, "llvm.trap") || !strcmp(name, "llvm.ubsantrap") ||
+                    !strcmp(name, "llvm.debugtrap"));
+}
+
 bool code_is_memory_intrinsic(const struct code *code, const struct insn *insn)
 {
     static const char *const starts[] = {"llvm.memcpy.",   "llvm.memmove.",   "llvm.memset.",
                                          "llvm.lifetime.", "llvm.va_start",   "llvm.va_end",
                                          "llvm.va_copy",   "llvm.objectsize."};
-    struct operand callee = code_callee(code, insn);
+    const char *name = intrinsic_name(code, insn);
 
-    if (!(code_call(code, insn)->flags & CALL_INTRINSIC) || operand_kind(callee) != OPERAND_GLOBAL)
-        return false;
-    const char *name = code_string(code, code->globals[operand_index(callee)].name);
-    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+    for (size_t i = 0; name && i < sizeof(starts) / sizeof(*starts); i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0)
             return true;
     return false;

@@ -719,6 +719,8 @@ static inline struct operand code_callee(const struct code *code, const struct i
 
 // A call of an intrinsic that uses the addresses it is given and hands none of them on.
 bool code_is_memory_intrinsic(const struct code *code, const struct insn *insn);
+// A call of an intrinsic that stops the program.
+bool code_is_trap(const struct code *code, const struct insn *insn);
 
 // The type of an operand's value; void for nodes, assembly and metadata.
 struct type_id code_operand_type(const struct code *code, struct operand operand);

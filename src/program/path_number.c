@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define NONE       UINT32_MAX
-#define PATH_LIMIT (1ull << 62)
+#define PATH_LIMIT LAYOUT_MOST_PATHS
 
 // An edge of the numbering graph. `from` and `to` are units (header nodes), or START / EXIT.
 struct edge {
@@ -59,8 +59,7 @@ struct path_numbering {
     uint64_t *count;      // by unit
     uint64_t *potential;  // by unit
 
-    struct path_chain *chains; // by node
-    uint32_t call_bytes;
+    uint8_t *stores; // by node: path_stores()
 };
 
 // The two units that are not nodes.
@@ -416,8 +415,6 @@ static void count_paths(struct path_numbering *numbers)
     // Each addend is at most the limit, and a unit has at most node_count of them; starts too.
     uint64_t limit = PATH_LIMIT / (numbers->node_count + 1ull);
 
-    if (limit > (1ull << 48))
-        limit = 1ull << 48;
     numbers->count[unit_exit(numbers)] = 1;
     for (uint32_t i = numbers->order_count; i-- > 0;) {
         uint32_t node = numbers->order[i];
@@ -565,60 +562,58 @@ static void span(struct path_numbering *numbers)
     free(seen);
 }
 
-// The only node before this one, if control can come from nowhere else and go nowhere else from it.
-static uint32_t *only_predecessors(const struct path_graph *graph)
+static bool changes_sum(const struct path_numbering *numbers, uint32_t edge)
 {
-    uint32_t *only = xmalloc_array(graph->node_count + 1u, sizeof(*only));
-    enum { MANY = UINT32_MAX - 1 };
+    struct path_edge_action action = path_edge_action(numbers, edge);
 
-    memset(only, 0xff, (graph->node_count + 1u) * sizeof(*only));
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
-            uint32_t to = graph->successor[e];
-            bool alone = graph->successor_start[n + 1] - graph->successor_start[n] == 1 &&
-                         !(graph->edge_flags[e] & PATH_EDGE_SHARED);
-
-            only[to] = only[to] == NONE && alone ? n : MANY;
-        }
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        if (only[n] == MANY)
-            only[n] = NONE;
-    only[0] = NONE;
-    return only;
+    return !action.inside && (action.cut || action.increment);
 }
 
-static void find_chains(struct path_numbering *numbers)
+// One round: the nodes at whose start the word holds the sum on every way there. Returns whether
+// any is no longer among them.
+static bool spread_stale(const struct path_numbering *numbers, uint8_t *fresh)
 {
     const struct path_graph *graph = numbers->graph;
-    uint32_t *only = only_predecessors(graph);
-    bool jumps = false;
+    bool changed = false;
 
-    numbers->chains = xcalloc(graph->node_count + 1u, sizeof(*numbers->chains));
-    for (uint32_t n = 0; n < graph->node_count; n++) {
-        jumps |= graph->node_flags[n] & PATH_NODE_RETURNS_TWICE;
-        numbers->chains[n] = (struct path_chain){n, 0, NONE, false};
-    }
-    // in reverse post-order a chain's nodes come one after the other
     for (uint32_t i = 0; i < numbers->order_count; i++) {
-        uint32_t node = numbers->order[i];
-        struct path_chain *chain = &numbers->chains[node];
+        uint32_t n = numbers->order[i];
+        bool twice = graph->node_flags[n] & PATH_NODE_RETURNS_TWICE;
+        bool after = !twice && (fresh[n] || (graph->node_flags[n] & PATH_NODE_CALL));
 
-        if (!jumps && only[node] != NONE) {
-            *chain = numbers->chains[only[node]];
-            chain->position++;
-            chain->stores = false;
-        }
-        if ((graph->node_flags[node] & PATH_NODE_CALL) && chain->byte == NONE) {
-            chain->byte = numbers->call_bytes++;
-            chain->stores = true;
+        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
+            uint32_t to = graph->successor[e];
+
+            if (!fresh[to] || (after && !changes_sum(numbers, e)))
+                continue;
+            fresh[to] = 0;
+            changed = true;
         }
     }
-    free(only);
+    return changed;
 }
 
-struct path_chain path_chain(const struct path_numbering *numbers, uint32_t node)
+static void find_stores(struct path_numbering *numbers)
 {
-    return numbers->chains[node];
+    const struct path_graph *graph = numbers->graph;
+    uint8_t *fresh = xmalloc(graph->node_count + 1u);
+
+    memset(fresh, 1, graph->node_count);
+    fresh[0] = 0;
+    while (spread_stale(numbers, fresh))
+        ;
+    for (uint32_t n = 0; n < graph->node_count; n++) {
+        bool twice = graph->node_flags[n] & PATH_NODE_RETURNS_TWICE;
+        bool calls = graph->node_flags[n] & PATH_NODE_CALL;
+
+        numbers->stores[n] = numbers->reachable[n] && calls && (twice || !fresh[n]);
+    }
+    free(fresh);
+}
+
+bool path_stores(const struct path_numbering *numbers, uint32_t node)
+{
+    return numbers->stores[node];
 }
 
 struct path_numbering *path_numbering_create(const struct path_graph *graph, bool collapse)
@@ -634,6 +629,7 @@ struct path_numbering *path_numbering_create(const struct path_graph *graph, boo
     numbers->unit = xmalloc_array(nodes, sizeof(uint32_t));
     numbers->is_loop = xcalloc(nodes, 1);
     numbers->starts = xcalloc(nodes, 1);
+    numbers->stores = xcalloc(nodes, 1);
     numbers->order = xmalloc_array(nodes, sizeof(uint32_t));
     numbers->depth = xcalloc(nodes, sizeof(uint16_t));
     // every graph edge, an exit a node, a start a node
@@ -655,7 +651,7 @@ struct path_numbering *path_numbering_create(const struct path_graph *graph, boo
     mark_cuts_and_starts(numbers);
     assign_values(numbers);
     span(numbers);
-    find_chains(numbers);
+    find_stores(numbers);
     return numbers;
 }
 
@@ -676,13 +672,27 @@ void path_numbering_destroy(struct path_numbering *numbers)
     free(numbers->start_edge);
     free(numbers->count);
     free(numbers->potential);
-    free(numbers->chains);
+    free(numbers->stores);
     free(numbers);
 }
 
 uint64_t path_count(const struct path_numbering *numbers)
 {
     return numbers->count[unit_start(numbers)];
+}
+
+uint64_t path_range(const struct path_numbering *numbers)
+{
+    uint64_t start = numbers->potential[unit_start(numbers)], most = 0;
+
+    for (uint32_t unit = 0; unit <= unit_exit(numbers); unit++) {
+        uint64_t up = numbers->potential[unit] - start, down = start - numbers->potential[unit];
+        uint64_t distance = up < down ? up : down;
+
+        if (most < distance)
+            most = distance;
+    }
+    return path_count(numbers) + most;
 }
 
 bool path_has_cuts(const struct path_numbering *numbers)
@@ -801,8 +811,8 @@ static bool follow(const struct path_numbering *numbers, uint64_t rest, uint32_t
     return true;
 }
 
-bool path_numbering_decode_ring(const struct path_numbering *numbers, uint64_t sum,
-                                struct path *out)
+bool path_numbering_decode_finished(const struct path_numbering *numbers, uint64_t sum,
+                                    struct path *out)
 {
     uint64_t value =
         sum + numbers->potential[unit_exit(numbers)] - numbers->potential[unit_start(numbers)];
@@ -839,25 +849,14 @@ uint64_t path_graph_checksum(const struct path_graph *graph)
 }
 
 struct layout_shape path_shape(const struct path_numbering *numbers, uint32_t site_count,
-                               uint32_t level, bool tunable)
+                               uint32_t level, bool optimized)
 {
-    struct layout_shape shape = {0};
-    bool branching = path_count(numbers) > 1;
+    struct layout_shape shape = {.eager = level == SECTION_LEVEL_FULL || !optimized};
 
-    if (level < SECTION_LEVEL_CALLS || (site_count == 0 && !branching))
-        return shape;
-    if (level == SECTION_LEVEL_CALLS && site_count == 0)
-        return shape;
-    shape.has_record = 1;
-    shape.has_sum = level >= SECTION_LEVEL_PATHS && branching;
-    shape.has_ring = level >= SECTION_LEVEL_PATHS && path_has_cuts(numbers);
-    // Without cuts the path says which calls were made; with one path the pending site does.
-    if (branching && (shape.has_ring || level == SECTION_LEVEL_CALLS || tunable))
-        shape.local_sites = numbers->call_bytes;
+    shape.has_path =
+        level >= SECTION_LEVEL_PATHS && path_count(numbers) > 1 && (shape.eager || site_count > 0);
+    shape.has_last = shape.has_path && path_has_cuts(numbers);
+    shape.has_older = shape.has_last && level == SECTION_LEVEL_FULL;
+    shape.wide = path_range(numbers) > LAYOUT_NARROW_RANGE;
     return shape;
-}
-
-bool path_keeps_calls(const struct layout_shape *shape, uint32_t level, bool recording)
-{
-    return shape->local_sites && (level == SECTION_LEVEL_CALLS || !recording || shape->has_ring);
 }

@@ -10,10 +10,11 @@
  *     into its header and leaves by one of its exit edges, what it did inside is not told;
  *   - *cut* edges end a path and start a new one at their target: retreating edges of the
  *     depth-first search (all loops, irreducible ones too), edges out of calls that return twice,
- *     edges marked PATH_EDGE_SHARED, and as many more as it takes to stay under 2^62 paths.
+ *     edges marked PATH_EDGE_SHARED, and as many more as it takes to stay under LAYOUT_MOST_PATHS.
  *
- * At run time: the sum starts as path_start(0); a chord adds its increment; a cut edge appends
- * sum + increment to the ring and sets the sum to path_start(target). Sums are modulo 2^64.
+ * At run time: the sum starts as path_start(0); a chord adds its increment; at a cut edge
+ * sum + increment is the finished path, and the sum becomes path_start(target). Sums are modulo
+ * 2^64, and never farther from 0 than path_range().
  *
  *     struct path_numbering *numbers = path_numbering_create(&graph, true);
  *     if (path_numbering_decode(numbers, sum, node, &path)) ... path.steps ...
@@ -85,6 +86,8 @@ struct path_numbering *path_numbering_create(const struct path_graph *graph, boo
 void path_numbering_destroy(struct path_numbering *numbers);
 
 uint64_t path_count(const struct path_numbering *numbers);
+// No sum that the program keeps lies farther from 0, in either direction.
+uint64_t path_range(const struct path_numbering *numbers);
 bool path_has_cuts(const struct path_numbering *numbers);
 bool path_reachable(const struct path_numbering *numbers, uint32_t node);
 // The header of the collapsed loop that holds `node`, or `node` itself.
@@ -94,37 +97,25 @@ struct path_edge_action path_edge_action(const struct path_numbering *numbers, u
 uint64_t path_start(const struct path_numbering *numbers, uint32_t node);
 bool path_is_start(const struct path_numbering *numbers, uint32_t node);
 
-// A finished path, as found in the ring. False: no path has this sum. *out is set on success only.
-bool path_numbering_decode_ring(const struct path_numbering *numbers, uint64_t sum,
-                                struct path *out);
+// A finished path. False: no path has this sum. *out is set on success only.
+bool path_numbering_decode_finished(const struct path_numbering *numbers, uint64_t sum,
+                                    struct path *out);
 // The path that has `sum` when it stands at `node`. A node inside a collapsed loop ends the path
 // with that loop's PATH_STEP_LOOP.
 bool path_numbering_decode(const struct path_numbering *numbers, uint64_t sum, uint32_t node,
                            struct path *out);
 void path_deinit(struct path *path);
 
-/*
- * Local call bytes. Nodes that follow each other without a branch in or out form a chain: once
- * control is in it, it goes through to the end or stands in it now. So one byte a chain does,
- * stored at its first call. (Not in functions with calls that return twice, where control can leave
- * otherwise.)
- */
-struct path_chain {
-    uint32_t head;     // the chain's first node
-    uint32_t position; // in the chain
-    uint32_t byte;     // index of its byte; UINT32_MAX when no node of it calls
-    bool stores;       // this node is the one that stores it
-};
-struct path_chain path_chain(const struct path_numbering *numbers, uint32_t node);
+// Is the sum stored before the call of this node, in a function that stores it before calls only?
+// Not where the word holds it already, whichever way control came.
+bool path_stores(const struct path_numbering *numbers, uint32_t node);
 
 // Equal for equal graphs, whoever computes it.
 uint64_t path_graph_checksum(const struct path_graph *graph);
 
-// What the record of a function holds, given the level (enum section_level) and its numbering.
-// `site_count`: call sites of the function.
+// What frame words a function keeps, given the level (enum section_level) and its numbering.
+// `site_count`: call sites of the function; `optimized`: not optnone.
 struct layout_shape path_shape(const struct path_numbering *numbers, uint32_t site_count,
-                               uint32_t level, bool tunable);
-// Whether the recording (else: the non-recording) body keeps the local call bytes.
-bool path_keeps_calls(const struct layout_shape *shape, uint32_t level, bool recording);
+                               uint32_t level, bool optimized);
 
 #endif

@@ -125,10 +125,12 @@ static void write_paths(struct writer *writer, const struct evidence_frame *fram
     if (skip || frame->paths_finished > frame->path_count) {
         struct strbuf *text = fresh(writer);
         strbuf_printf(text, "%s ", dots(writer));
-        words_append_count(text, frame->paths_finished > frame->path_count
-                                     ? frame->paths_finished - frame->path_count + skip
-                                     : skip);
-        strbuf_append(text, " earlier in this call");
+        if (frame->paths_finished == EVIDENCE_PATHS_UNCOUNTED)
+            strbuf_append(text, "earlier ones in this call were not kept");
+        else {
+            words_append_count(text, frame->paths_finished - frame->path_count + skip);
+            strbuf_append(text, " earlier in this call");
+        }
         write_fact(writer, "path:", text->data);
     }
     _cleanup_strbuf_ struct strbuf next = STRBUF_INIT;

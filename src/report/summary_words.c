@@ -169,12 +169,12 @@ const char *words_record(const struct evidence_frame *frame)
         return frame->kind == EVIDENCE_FRAME_MODEL ? "this function keeps no record" : NULL;
     case EVIDENCE_RECORD_VALID:
         return NULL;
-    case EVIDENCE_RECORD_CALLS:
-        return "paths were switched off for this function";
+    case EVIDENCE_RECORD_OFF:
+        return "this function was switched off";
     case EVIDENCE_RECORD_UNTOLD:
         return "where its record lies cannot be told here";
     case EVIDENCE_RECORD_UNREADY:
-        return "its record was not set up yet, or already left";
+        return "its record may be that of an earlier call";
     case EVIDENCE_RECORD_CORRUPT:
         return "its record was overwritten, so nothing of it is used";
     }

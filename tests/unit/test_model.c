@@ -127,12 +127,12 @@ static void numbering(void **state)
     assert_true(path_edge_action(numbers, 4).cut);
     assert_false(path_edge_action(numbers, 1).cut);
     struct layout_shape shape = model_shape(model, (struct function_id){0});
-    assert_true(shape.has_record && shape.has_ring);
+    assert_true(shape.has_path && shape.has_last);
     // f is of level `full`: its loop is not collapsed
     numbers = model_numbering(model, (struct function_id){1});
     assert_true(path_edge_action(numbers, 0).cut);
     shape = model_shape(model, (struct function_id){2}); // says that it has no record
-    assert_false(shape.has_record);
+    assert_false(shape.has_path);
     model_destroy(model);
 }
 

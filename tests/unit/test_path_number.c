@@ -104,11 +104,11 @@ static void check_here(struct walk *walk)
     path_deinit(&path);
 }
 
-static void check_ring(struct walk *walk, uint64_t sum, uint32_t next)
+static void check_finished(struct walk *walk, uint64_t sum, uint32_t next)
 {
     struct path path;
 
-    assert_true(path_numbering_decode_ring(walk->numbers, sum, &path));
+    assert_true(path_numbering_decode_finished(walk->numbers, sum, &path));
     compare(walk, &path);
     assert_int_equal(path.end, PATH_END_CUT);
     if (path.next != UINT32_MAX)
@@ -125,7 +125,7 @@ static void take_edge(struct walk *walk, const struct random_graph *g, uint32_t 
     if (!action.inside && !action.cut)
         walk->sum += action.increment;
     if (!action.inside && action.cut) {
-        check_ring(walk, walk->sum + action.increment, to);
+        check_finished(walk, walk->sum + action.increment, to);
         walk->sum = path_start(walk->numbers, to);
         walk->length = 0;
     }
@@ -190,20 +190,21 @@ static void many_paths(void **state)
     struct path_graph graph = {NODES, start, successor, node_flags, edge_flags};
     struct path_numbering *numbers = path_numbering_create(&graph, true);
     assert_true(path_has_cuts(numbers));
-    assert_true(path_count(numbers) <= 1ull << 62);
-    struct layout_shape shape = path_shape(numbers, 0, SECTION_LEVEL_PATHS, true);
-    assert_true(shape.has_sum && shape.has_ring);
+    assert_true(path_count(numbers) <= LAYOUT_MOST_PATHS);
+    assert_true(path_range(numbers) < 1ull << 62);
+    struct layout_shape shape = path_shape(numbers, 1, SECTION_LEVEL_PATHS, true);
+    assert_true(shape.has_path && shape.has_last && !shape.has_older && !shape.eager);
 
-    // always the second branch
+    // now one branch, now the other
     struct walk walk = {.numbers = numbers, .sum = path_start(numbers, 0), .length = 1};
     for (uint32_t node = 0; start[node] != start[node + 1];) {
-        uint32_t edge = start[node + 1] - 1;
+        uint32_t edge = node % 2 ? start[node] : start[node + 1] - 1;
         struct path_edge_action action = path_edge_action(numbers, edge);
 
         check_here(&walk);
         node = successor[edge];
         if (action.cut) {
-            check_ring(&walk, walk.sum + action.increment, node);
+            check_finished(&walk, walk.sum + action.increment, node);
             walk.sum = path_start(numbers, node);
             walk.length = 0;
         } else
@@ -226,7 +227,7 @@ static void collapsing(void **state)
     assert_int_equal(path_count(numbers), 1);
     assert_false(path_has_cuts(numbers));
     assert_int_equal(path_unit(numbers, 2), 1);
-    assert_false(path_shape(numbers, 0, SECTION_LEVEL_PATHS, true).has_record);
+    assert_false(path_shape(numbers, 1, SECTION_LEVEL_PATHS, true).has_path);
     path_numbering_destroy(numbers);
 
     node_flags[2] = PATH_NODE_CALL;
@@ -246,7 +247,7 @@ static void wrong_sums_are_refused(void **state)
 
     (void)state;
     assert_false(path_numbering_decode(numbers, 12345, 3, &path));
-    assert_false(path_numbering_decode_ring(numbers, UINT64_MAX / 2, &path));
+    assert_false(path_numbering_decode_finished(numbers, UINT64_MAX / 2, &path));
     assert_false(path_numbering_decode(numbers, path_start(numbers, 0), 17, &path));
     path_numbering_destroy(numbers);
 }

@@ -70,27 +70,6 @@ static void foreign_frame(struct decoder *decoder, const struct stop *stop,
     frame_vec_push(frames, frame);
 }
 
-// Traps are merged into one, which belongs to no line; but it stands where control does not go on.
-static struct position narrow_by_trap(struct decoder *decoder, const struct stop *stop,
-                                      const struct position *position)
-{
-    struct position narrow = *position;
-    uint32_t *kept = xmalloc_array(position->nodes.count + 1u, sizeof(*kept)), count = 0;
-
-    for (uint32_t i = 0; i < position->nodes.count; i++) {
-        struct node_id node =
-            model_node_at(decoder->model, position->function, position->nodes.nodes[i]);
-
-        if (model_node(decoder->model, node)->flags & NODE_UNREACHABLE)
-            kept[count++] = position->nodes.nodes[i];
-    }
-    if (stop->trapped && count &&
-        (position->source == POSITION_UNKNOWN || position->source == POSITION_LINE))
-        narrow.nodes = decode_nodes(decoder, kept, count);
-    free(kept);
-    return narrow;
-}
-
 // Half-way through longjmp the frame it goes to is unwound already, but does not wait for anything.
 static void leaving_by_jump(struct decoder *decoder, uint32_t site_count,
                             struct evidence_frame *frame)
@@ -102,6 +81,12 @@ static void leaving_by_jump(struct decoder *decoder, uint32_t site_count,
     frame->record_note = "longjmp is under way";
     frame->calls = calls;
     frame->call_count = site_count;
+}
+
+// Stopped before its first node: of the function nothing has run, but that it was called.
+static bool is_before_all(const struct stop *stop, const struct position *position)
+{
+    return stop->interrupted && position->source == POSITION_PROLOGUE;
 }
 
 // `first`: of the frames, the innermost of this physical one.
@@ -119,13 +104,16 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
     };
 
     fill_common(decoder, stop->unwound, &frame);
-    if (position->function.value != MODEL_NONE) {
+    if (position->function.value != MODEL_NONE && is_before_all(stop, position)) {
+        frame.gap = true;
+        frame.record_note = "it was stopped before its first line";
+    } else if (position->function.value != MODEL_NONE) {
         const struct model_function *function = model_function(decoder->model, position->function);
 
         frame.kind = EVIDENCE_FRAME_MODEL;
         frame.function.module_id = model_module(decoder->model, function->module)->id;
         frame.function.index = function->index;
-        struct position narrow = depth ? *position : narrow_by_trap(decoder, stop, position);
+        struct position narrow = depth ? *position : decode_trap(decoder, stop, position);
         frame.candidates = narrow.nodes;
         frame.candidates_from = depth ? "call" : source_name(position->source);
         if (stop->callee && strstr(stop->callee, "longjmp"))
@@ -164,6 +152,26 @@ static bool calls_another(const struct decoder *decoder, const struct address_in
     return named && strcmp(named, runs) != 0;
 }
 
+// Inside of the frames from `first` on: a function that was inlined there, perhaps.
+static void inlined_frame(struct decoder *decoder, const struct stop *stop, size_t first,
+                          struct frame_vec *frames)
+{
+    struct evidence_frame frame = {
+        .kind = EVIDENCE_FRAME_FOREIGN,
+        .interrupted = true,
+        .inlined = true,
+        .gap = true,
+        .function.name = "??",
+        .record_note = "control may be in a function that was inlined here",
+    };
+
+    fill_common(decoder, stop->unwound, &frame);
+    frame_vec_push(frames, frame);
+    memmove(&frames->data[first + 1], &frames->data[first],
+            (frames->length - 1 - first) * sizeof(frame));
+    frames->data[first] = frame;
+}
+
 // `callee`: the frame that this one waits for, NULL when it was interrupted.
 static void physical_frame(struct decoder *decoder, const struct stop *stop,
                            const struct unwind_frame *callee, struct frame_vec *frames)
@@ -184,6 +192,7 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     here.physical = info->physical;
     here.callee = inner;
     here.callee_has_model = callee && callee_has_model(decoder, callee);
+    here.is_call_site = callee && decode_is_call_site(unwound);
     for (uint32_t d = 0; d < info->count; d++)
         if (info->positions[d].function.value != MODEL_NONE)
             here.sets_jumps |= model_function(decoder->model, info->positions[d].function)->flags &
@@ -192,6 +201,9 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     size_t first = frames->length;
     for (uint32_t depth = 0; depth < info->count; depth++)
         model_frame(decoder, &here, info, depth, first, frames);
+    if (first < frames->length &&
+        decode_may_be_inside(decoder, &here, &info->positions[0], &frames->data[first]))
+        inlined_frame(decoder, &here, first, frames);
     if (here.callee_has_model && first > 0 && first < frames->length &&
         calls_another(decoder, info, &frames->data[first], inner))
         frames->data[first - 1].gap = true;
@@ -376,6 +388,7 @@ static struct error *decode(struct decoder *decoder, const char *executable, con
     decode_signal(decoder);
     decode_threads(decoder);
     decode_coverage(decoder);
+    decode_agreement(decoder);
     decode_images(decoder);
     collect_warnings(decoder);
     bitset_deinit(&decoder->doubtful_true);

@@ -26,6 +26,13 @@ static struct debug_info *open_info(struct module *module)
     return info;
 }
 
+bool decode_is_call_site(const struct unwind_frame *unwound)
+{
+    struct debug_info *info = open_info(unwound->module);
+
+    return info && debug_call_site_at(info, unwound->pc);
+}
+
 static bool makes_tail_calls(struct debug_function *function)
 {
     size_t count;

@@ -80,6 +80,7 @@ struct stop {
     bool trapped;       // stopped by an invalid instruction: __builtin_trap
     bool sets_jumps;    // some function of the physical frame calls setjmp
     const char *callee; // what the frame waits for, or NULL
+    bool is_call_site;  // debug information says that the source makes a call there
     bool callee_has_model;
 };
 
@@ -94,12 +95,24 @@ struct named_place decode_named(const struct decoder *decoder, struct function_i
 // The model's function of a scope, MODEL_NONE when it has none.
 uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope *scope);
 
+// ---- decode_inside.c
+
+// Where a trap may have stopped: the position itself where it was not one.
+struct position decode_trap(struct decoder *decoder, const struct stop *stop,
+                            const struct position *position);
+// May control be in a function that was inlined into this interrupted frame, and that the line
+// table does not name? `position`: that of the address.
+bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
+                          const struct position *position, const struct evidence_frame *frame);
+
 // ---- decode_gaps.c
 
 // May frames be missing between a frame that waits and the one it called? `name`: of what runs
 // there.
 bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
                 const struct unwind_frame *callee, const char *name);
+// Does debug information have a call site for where the frame waits?
+bool decode_is_call_site(const struct unwind_frame *unwound);
 
 // ---- decode_record.c
 
@@ -109,8 +122,12 @@ bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
 bool decode_record(struct decoder *decoder, const struct stop *stop,
                    const struct position *position, bool is_outer, struct evidence_frame *frame);
 
-// Is this site the call that the frame waits for, by the callee's name?
-bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site);
+// The word `path` of an eager function: where it is, what it says.
+struct path_word {
+    uint64_t address;
+    uint64_t sum;
+    struct layout_code code;
+};
 
 // ---- decode_machine.c
 
@@ -121,11 +138,11 @@ bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, st
  * The nodes of a virtual frame of optimised code between the last landmark that control has passed
  * and the next one that it comes to: control stands at one of them. A byte a node, to be freed: not
  * 0, and BETWEEN_FLANKED for the one whose instructions stand right before and behind the program
- * counter. NULL where nothing is proved. `sum`: the address of its running sum, 0 when it keeps
- * none or it is not known.
+ * counter. NULL where nothing is proved. `word`: NULL when the function is not eager, or
+ * it is not known.
  */
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position, uint64_t sum);
+                        const struct position *position, const struct path_word *word);
 
 // What the machine code around the program counter says of a frame.
 enum machine_says {
@@ -138,11 +155,11 @@ enum machine_says {
  * Settles the candidates of an interrupted frame of optimised code, but for a memory fault or a
  * trap: what the row names is believed where the machine code allows it, else control stands where
  * the machine code says. The node of the instruction itself stays a candidate, since perhaps it is
- * what stopped the program. `sum`: the address of the frame's running sum, 0 when it keeps none.
+ * what stopped the program. `word` may be NULL.
  */
 enum machine_says decode_machine(struct decoder *decoder, const struct stop *stop,
-                                 const struct position *position, bool is_outer, uint64_t sum,
-                                 uint64_t sum_value, struct evidence_frame *frame);
+                                 const struct position *position, bool is_outer,
+                                 const struct path_word *word, struct evidence_frame *frame);
 
 // ---- landmark.c
 
@@ -151,14 +168,27 @@ void decode_forget_code(struct decoder *decoder);
 
 // ---- decode_calls.c
 
-// Local calls of a frame whose record was read (bytes is NULL when it keeps none), and what the
-// global bytes cannot be trusted for.
+// Calls that the frame's paths and what it waits for tell.
 void decode_calls(struct decoder *decoder, const struct stop *stop, const struct position *position,
-                  bool is_outer, const uint8_t *bytes, struct evidence_frame *frame);
+                  bool is_outer, struct evidence_frame *frame);
+// Is this site the call that the frame waits for, by the callee's name?
+bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site);
+// Does the frame certainly wait for the call of the source that ends its node, and not for one that
+// the compiler made by itself?
+bool decode_waits_at_site(const struct decoder *decoder, const struct stop *stop,
+                          const struct position *position);
+// May the callee be inlined: a call to a function with a body in the same module, or to any?
+bool decode_may_be_inlined(const struct decoder *decoder, struct function_id function,
+                           struct site_id site);
 void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
                            const struct address_info *info);
+// ---- decode_coverage.c
+
 // Coverage of every module of every image.
 void decode_coverage(struct decoder *decoder);
+// Once all is decoded: where coverage and frames speak of the same calls, do they agree? What
+// coverage says of calls is told to the frames.
+void decode_agreement(struct decoder *decoder);
 
 // ---- shared
 

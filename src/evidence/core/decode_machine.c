@@ -109,20 +109,24 @@ static bool is_silent(const struct search *search, const struct path_numbering *
 {
     struct path_edge_action action = path_edge_action(numbers, edge);
 
-    return !search->view.sum || action.inside || (!action.cut && !action.increment);
+    return !search->view.word || action.inside || (!action.cut && !action.increment);
 }
 
 // Can this store be that of the edge? A constant is where a path starts, or a sum that leads there.
-static bool may_store(const struct path_numbering *numbers, const struct machine_insn *insn,
-                      uint32_t edge, uint32_t target)
+static bool may_store(const struct search *search, const struct path_numbering *numbers,
+                      const struct machine_insn *insn, uint32_t edge, uint32_t target)
 {
+    const struct layout_code *code = &search->view.word->code;
     struct path path;
+    uint64_t sum;
 
     if (!insn->store_is_constant)
         return true;
+    if (!layout_decode(code, layout_word(code, insn->store_value), &sum))
+        return false;
     if (path_edge_action(numbers, edge).cut)
-        return path_start(numbers, target) == insn->store_value;
-    if (!path_numbering_decode(numbers, insn->store_value, target, &path))
+        return path_start(numbers, target) == sum;
+    if (!path_numbering_decode(numbers, sum, target, &path))
         return false;
     path_deinit(&path);
     return true;
@@ -142,7 +146,7 @@ static void any_edge(struct search *search, const struct machine_insn *insn, boo
         for (uint32_t k = 0; k < next.count; k++, e++) {
             uint32_t target = index_of(search, next.data[k]);
 
-            if (is_silent(search, numbers, e) || !may_store(numbers, insn, e, target))
+            if (is_silent(search, numbers, e) || !may_store(search, numbers, insn, e, target))
                 continue;
             mark[sources ? n : target] = 1;
             mark[n] |= returns_twice(search, n);
@@ -489,10 +493,10 @@ static void mark_overtaken(struct search *search, uint32_t at, uint32_t node)
 }
 
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position, uint64_t sum)
+                        const struct position *position, const struct path_word *word)
 {
     struct search search = {
-        .view = {.decoder = decoder, .stop = stop, .position = position, .sum = sum},
+        .view = {.decoder = decoder, .stop = stop, .position = position, .word = word},
         .stack = VEC_INIT};
     uint32_t at = MACHINE_NONE;
 
@@ -542,13 +546,13 @@ static bool is_among(struct evidence_nodes set, uint32_t node)
 }
 
 // Keeps of `between` the nodes that the sum allows; how many.
-static uint32_t keep_allowed(const struct path_numbering *numbers, uint32_t total, bool has_sum,
-                             uint64_t sum, uint8_t *between)
+static uint32_t keep_allowed(const struct path_numbering *numbers, uint32_t total,
+                             const struct path_word *word, uint8_t *between)
 {
     uint32_t count = 0;
 
     for (uint32_t n = 0; between && n < total; n++) {
-        if (!path_reachable(numbers, n) || (has_sum && !sum_leads_to(numbers, sum, n)))
+        if (!path_reachable(numbers, n) || (word && !sum_leads_to(numbers, word->sum, n)))
             between[n] = 0;
         count += between[n] != 0;
     }
@@ -570,8 +574,8 @@ static uint32_t choose_nodes(const uint8_t *between, uint32_t total, uint8_t lea
 }
 
 enum machine_says decode_machine(struct decoder *decoder, const struct stop *stop,
-                                 const struct position *position, bool is_outer, uint64_t sum,
-                                 uint64_t sum_value, struct evidence_frame *frame)
+                                 const struct position *position, bool is_outer,
+                                 const struct path_word *word, struct evidence_frame *frame)
 {
     const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
     uint32_t total = model_function(decoder->model, position->function)->node_count, kept = 0;
@@ -580,12 +584,12 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
 
     // stores of the sum hold loads and stores in their place; where there are none, a load may have
     // been sunk
-    if (!stop->interrupted || (stop->memory_fault && sum) || stop->trapped ||
+    if (!stop->interrupted || (stop->memory_fault && word) || stop->trapped ||
         position->source == POSITION_PROLOGUE || (!named && !stop->asynchronous) ||
         !function_is_optimized(decoder, position->function))
         return MACHINE_SAYS_NOTHING;
-    uint8_t *between = decode_between(decoder, stop, position, sum);
-    if (!keep_allowed(numbers, total, sum != 0, sum_value, between)) {
+    uint8_t *between = decode_between(decoder, stop, position, word);
+    if (!keep_allowed(numbers, total, word, between)) {
         free(between);
         return MACHINE_SAYS_NOTHING;
     }

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The frame record of one virtual frame: is it there, may it be trusted, which paths does it tell.
+ * The frame words of one virtual frame (layout/frame.h): are they there, may they be trusted, which
+ * paths do they tell.
  *
- * A frame in a real call: the record is exact; a sum that no path to the call has means that the
- * record was overwritten.
+ * A frame in a real call of the source: the words are exact. A word that is no code, or a sum that
+ * no path to the call has, was overwritten; nothing is claimed from it then, and it is said so.
  *
- * An interrupted frame, not optimised: the same, but for the few instructions that update it, which
- * the line table marks (POSITION_EDGE): there the unfinished path is not claimed, and the oldest
- * ring entry may already be overwritten.
+ * An interrupted frame, not optimised: the same, but for the few instructions that update a word,
+ * which the line table marks (POSITION_EDGE): there the unfinished path is not claimed.
  *
- * An interrupted frame, optimised: sums are written by volatile stores, which keep their order and
- * are not made on paths that do not make them. So a sum proves the path up to where it was last
- * changed, wherever the program counter claims to be. Every node v with a path to v of that sum is
- * a possible place in that order of stores; claimed is what all of them have in common. A load or
- * store that faulted may have moved above the stores of the edges into its straight run of nodes,
- * but not below any; so for it only that run and the nodes before it count as places. Between the
- * count's and the sum's store at a cut edge the sum still is that of the path just finished: when
- * it could be, nothing is claimed of an unfinished path.
+ * An interrupted frame, optimised and eager: sums are written by volatile stores, which keep their
+ * order and are not made on paths that do not make them. So a sum proves the path up to where it
+ * was last changed, wherever the program counter claims to be. Every node v with a path to v of
+ * that sum is a possible place in that order of stores; claimed is what all of them have in common.
+ * A load or store that faulted may have moved above the stores of the edges into its straight run
+ * of nodes, but not below any; so for it only that run and the nodes before it count as places.
+ * Between two stores at a cut edge the sum still is that of the path just finished: when it could
+ * be, nothing is claimed of an unfinished path.
+ *
+ * An interrupted frame, optimised and lazy, and one that waits for a call that the compiler made:
+ * the word is that of some call before. Real calls hold everything in its place, so it is that of
+ * the last real one, or of one that was inlined since (decode_lazy.c).
  */
-#include "evidence/core/decode_internal.h"
+#include "evidence/core/decode_record.h"
 
 #include "common/alloc.h"
 #include "layout/section.h"
@@ -26,153 +30,110 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct record {
-    struct layout_shape shape;
-    struct layout_frame layout;
-    unsigned char *bytes; // layout.size of them
-    uint32_t pending;
-    uint64_t sum;
-    uint64_t ring_count;
-};
-
-static uint64_t read_u64(const struct record *record, uint32_t offset)
+static void damaged(struct decoder *decoder, const struct position *position,
+                    struct evidence_frame *frame, const char *note)
 {
-    uint64_t value;
-
-    memcpy(&value, record->bytes + offset, sizeof(value));
-    return value;
-}
-
-static uint32_t read_u32(const struct record *record, uint32_t offset)
-{
-    uint32_t value;
-
-    memcpy(&value, record->bytes + offset, sizeof(value));
-    return value;
-}
-
-static void problem(struct decoder *decoder, struct evidence_frame *frame,
-                    enum evidence_record state, const char *note)
-{
-    frame->record = state;
-    frame->record_note = note ? arena_strdup(&decoder->evidence->arena, note) : NULL;
+    frame->record = EVIDENCE_RECORD_CORRUPT;
+    frame->record_note = note;
+    decode_warn(decoder, "the record of %s() is damaged: %s", position->name, note);
 }
 
 /*
- * Was the record of this physical function initialised before the address? The cookie is an
- * immediate of the store that ends the initialisation, which stands before everything else: so its
- * four bytes come earlier in the function's code, or it did not run yet. A slot can hold the cookie
- * of an earlier activation that longjmp left.
+ * Was `path` of this eager physical function initialised before the address? The word that it
+ * starts with is an immediate of the store that does so, which stands before everything else: so
+ * its bytes come earlier in the function's code, or it did not run yet.
  */
 static bool initialized_before(const struct decoder *decoder, const struct stop *stop,
-                               uint32_t cookie)
+                               const struct frame_words *words, uint64_t start)
 {
-    size_t count;
+    uint64_t word = layout_encode(&words->code, start);
+    size_t count, width = words->code.bits / 8;
     const struct debug_scope *scopes = debug_function_scopes(stop->physical, &count);
     bool found = false;
 
     for (uint32_t r = 0; count && !found && r < scopes[0].range_count; r++) {
-        uint64_t start = scopes[0].ranges[r].start, end = scopes[0].ranges[r].end;
+        uint64_t from = scopes[0].ranges[r].start, to = scopes[0].ranges[r].end;
 
-        if (stop->unwound->pc >= start && stop->unwound->pc < end)
-            end = stop->unwound->pc;
-        if (end - start > (64u << 20))
+        if (stop->unwound->pc >= from && stop->unwound->pc < to)
+            to = stop->unwound->pc;
+        if (to - from > (64u << 20))
             continue;
-        unsigned char *code = xmalloc((size_t)(end - start) + 1);
-        size_t got = modules_read(decoder->modules, start, code, (size_t)(end - start));
-        found = got >= 4 && memmem(code, got, &cookie, sizeof(cookie)) != NULL;
+        unsigned char *code = xmalloc((size_t)(to - from) + 1);
+        size_t got = modules_read(decoder->modules, from, code, (size_t)(to - from));
+        found = got >= width && memmem(code, got, &word, width) != NULL;
         free(code);
     }
     return found;
 }
 
-// Reads the bytes and judges the cookie. False: the frame says why there is no record.
-static bool read_record(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position, struct record *record,
-                        struct evidence_frame *frame)
+// Why the word cannot be read, or NULL.
+static const char *read_word(const struct decoder *decoder, const struct stop *stop,
+                             const struct position *position, const char *name, uint32_t size,
+                             uint64_t *ret)
 {
-    const struct model_function *function = model_function(decoder->model, position->function);
-    uint64_t module_id = model_module(decoder->model, function->module)->id;
-    uint32_t size = record->layout.size;
+    const struct debug_variable *variable = debug_scope_variable(position->scope, name);
+    bool present[8] = {false};
+    uint64_t value = 0;
 
-    record->shape = model_shape(decoder->model, position->function);
-    if (!record->shape.has_record) {
+    if (!variable || debug_variable_size(variable) != size)
+        return "debug information does not say where its frame words are";
+    if (debug_variable_read(variable, decoder->modules, stop->unwound, 0, (unsigned char *)&value,
+                            size, present) != size)
+        return "its frame words are not in the core";
+    *ret = value;
+    return NULL;
+}
+
+// False: the frame says why there is nothing to read.
+static bool read_words(struct decoder *decoder, const struct stop *stop,
+                       const struct position *position, struct frame_words *words,
+                       struct evidence_frame *frame)
+{
+    const char *trouble = NULL;
+
+    words->shape = model_shape(decoder->model, position->function);
+    if (!words->shape.has_path) {
         frame->record = EVIDENCE_RECORD_NONE;
         return false;
     }
-    record->layout = layout_frame_of(&record->shape);
-    size = record->layout.size;
-    const struct debug_variable *variable =
-        debug_scope_variable(position->scope, LAYOUT_FRAME_VARIABLE);
-    if (!variable) {
-        problem(decoder, frame, EVIDENCE_RECORD_UNTOLD,
-                "debug information has no record for this frame");
+    words->code = model_code_of_paths(decoder->model, position->function);
+    uint32_t size = words->code.bits / 8;
+    // a function that records has the variable in every copy of it, inlined or not
+    if (!debug_scope_variable(position->scope, LAYOUT_PATH_VARIABLE)) {
+        frame->record = EVIDENCE_RECORD_OFF;
         return false;
     }
-    if (debug_variable_size(variable) != size) {
-        problem(decoder, frame, EVIDENCE_RECORD_UNTOLD,
-                "the record has not the size it should have");
+    trouble = read_word(decoder, stop, position, LAYOUT_PATH_VARIABLE, size, &words->path);
+    if (!trouble && words->shape.has_last)
+        trouble = read_word(decoder, stop, position, LAYOUT_LAST_VARIABLE,
+                            words->shape.has_older ? 8 : size, &words->last);
+    if (!trouble && words->shape.has_older)
+        trouble = read_word(decoder, stop, position, LAYOUT_OLDER_VARIABLE, 8, &words->older);
+    if (trouble) {
+        frame->record = EVIDENCE_RECORD_UNTOLD;
+        frame->record_note = trouble;
         return false;
     }
-    record->bytes = arena_alloc(&decoder->evidence->arena, size);
-    bool *present = xcalloc(size + 1u, sizeof(*present));
-    size_t got = debug_variable_read(variable, decoder->modules, stop->unwound, 0, record->bytes,
-                                     size, present);
-    free(present);
-    if (got != size) {
-        problem(decoder, frame, EVIDENCE_RECORD_UNTOLD, "the record is not in the core");
-        return false;
-    }
-    uint32_t cookie = read_u32(record, record->layout.cookie);
-    bool recording = cookie == layout_cookie(module_id, function->index, 1);
-    if (!recording && cookie != layout_cookie(module_id, function->index, 0)) {
-        bool must_be_there = !stop->interrupted && !frame->inlined && cookie != 0;
-        problem(decoder, frame, must_be_there ? EVIDENCE_RECORD_CORRUPT : EVIDENCE_RECORD_UNREADY,
-                must_be_there ? "its cookie was overwritten" : NULL);
-        return false;
-    }
-    if (stop->interrupted && !initialized_before(decoder, stop, cookie)) {
-        problem(decoder, frame, EVIDENCE_RECORD_UNREADY, NULL);
-        return false;
-    }
-    if (stop->interrupted && frame->inlined &&
-        (stop->sets_jumps || !(function->record_flags & SECTION_FUNCTION_CLEARS))) {
-        problem(decoder, frame, EVIDENCE_RECORD_UNTOLD,
-                "it may be from an earlier activation that was inlined here");
-        return false;
-    }
-    record->pending = read_u32(record, record->layout.pending);
-    record->sum = record->shape.has_sum ? read_u64(record, record->layout.sum) : 0;
-    record->ring_count = record->shape.has_ring ? read_u64(record, record->layout.ring_count) : 0;
-    if (record->pending > function->site_count) {
-        problem(decoder, frame, EVIDENCE_RECORD_CORRUPT,
-                "its pending call is none of the function");
-        return false;
-    }
-    frame->record = recording ? EVIDENCE_RECORD_VALID : EVIDENCE_RECORD_CALLS;
+    frame->record = EVIDENCE_RECORD_VALID;
     return true;
 }
 
-// The call bytes, checked; NULL when this body keeps none. False: overwritten.
-static bool call_bytes(struct decoder *decoder, const struct position *position,
-                       const struct record *record, struct evidence_frame *frame,
-                       const uint8_t **ret)
+/*
+ * May the word be read as one of this activation, at this very place? Lazy functions store it
+ * before calls: then only while such a call is waited for.
+ */
+static bool is_current(const struct decoder *decoder, const struct stop *stop,
+                       const struct position *position, bool is_outer,
+                       const struct frame_words *words)
 {
-    uint32_t level = model_function_level(decoder->model, position->function);
-
-    *ret = NULL;
-    if (!path_keeps_calls(&record->shape, level, frame->record == EVIDENCE_RECORD_VALID))
-        return true;
-    *ret = record->bytes + record->layout.calls;
-    for (uint32_t s = 0; s < record->shape.local_sites; s++)
-        if ((*ret)[s] > 1) {
-            *ret = NULL;
-            return false;
-        }
-    return true;
+    if (words->shape.eager)
+        return !stop->interrupted || !function_is_optimized(decoder, position->function);
+    if (stop->interrupted)
+        return false;
+    return is_outer || decode_waits_at_site(decoder, stop, position);
 }
 
-static struct evidence_path keep_path(struct decoder *decoder, struct path *path, uint32_t steps)
+struct evidence_path decode_keep_path(struct decoder *decoder, struct path *path, uint32_t steps)
 {
     struct evidence_path kept = {
         .steps = arena_memdup(&decoder->evidence->arena, path->steps, steps * sizeof(*path->steps)),
@@ -186,68 +147,32 @@ static struct evidence_path keep_path(struct decoder *decoder, struct path *path
     return kept;
 }
 
-/*
- * Is the pending site the call that the frame waits for? Compilers call functions by themselves (a
- * struct copy is memcpy, floor() may be an instruction or a call): then the site is an older one.
- * So the callee must have the name that the site says, or be code of ours that no compiler calls.
- */
-bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site)
-{
-    const char *named = model_site(decoder->model, site)->callee;
-
-    if (!stop->callee)
-        return false;
-    if (named && !strcmp(named, stop->callee))
-        return true;
-    return stop->callee_has_model && strncmp(stop->callee, "mem", 3) != 0 &&
-           strncmp(stop->callee, "__", 2) != 0;
-}
-
-// The node of a frame that waits for a real call, from the pending site.
-static void narrow_by_pending(struct decoder *decoder, const struct stop *stop,
-                              const struct position *position, bool is_outer,
-                              const struct record *record, struct evidence_frame *frame)
-{
-    if (!record->pending)
-        return;
-    struct site_id site = model_site_at(decoder->model, position->function, record->pending - 1);
-    uint32_t node = model_node_index(decoder->model, model_site(decoder->model, site)->node);
-    bool among = false;
-
-    for (uint32_t i = 0; i < frame->candidates.count; i++)
-        among |= frame->candidates.nodes[i] == node;
-    bool told = position->source == POSITION_DISCRIMINATOR;
-    if (told && !among)
-        return; // a call that is no site, in another node
-    if (!told && !is_outer && !decode_waits_for(decoder, stop, site))
-        return;
-    frame->candidates = decode_nodes(decoder, &node, 1);
-    frame->candidates_from = "pending";
-}
-
-// Keep the candidates that the sum allows.
-static void narrow_by_sum(struct decoder *decoder, const struct path_numbering *numbers,
-                          const struct record *record, struct evidence_frame *frame)
+// Keep the candidates that the sum allows; false where it allows none.
+static bool narrow_by_sum(struct decoder *decoder, const struct path_numbering *numbers,
+                          uint64_t sum, struct evidence_frame *frame)
 {
     uint32_t *kept = xmalloc_array(frame->candidates.count + 1u, sizeof(*kept)), count = 0;
 
     for (uint32_t i = 0; i < frame->candidates.count; i++) {
         struct path path;
 
-        if (path_numbering_decode(numbers, record->sum, frame->candidates.nodes[i], &path)) {
+        if (path_numbering_decode(numbers, sum, frame->candidates.nodes[i], &path)) {
             path_deinit(&path);
             kept[count++] = frame->candidates.nodes[i];
         }
     }
-    if (count && count < frame->candidates.count)
+    if (count && count < frame->candidates.count) {
         frame->candidates = decode_nodes(decoder, kept, count);
+        frame->candidates_from = "path";
+    }
     free(kept);
+    return count > 0;
 }
 
 // An instruction that was moved: where the sum does not lead to its node, control stands at one of
 // the nodes that it leads to.
 static void widen_by_sum(struct decoder *decoder, const struct position *position,
-                         const struct path_numbering *numbers, const struct record *record,
+                         const struct path_numbering *numbers, uint64_t sum,
                          struct evidence_frame *frame)
 {
     uint32_t count = model_function(decoder->model, position->function)->node_count, kept = 0;
@@ -257,7 +182,7 @@ static void widen_by_sum(struct decoder *decoder, const struct position *positio
     for (uint32_t n = 0, c = 0; n < count; n++) {
         bool named = c < frame->candidates.count && frame->candidates.nodes[c] == n;
         struct path path;
-        bool leads = path_numbering_decode(numbers, record->sum, n, &path);
+        bool leads = path_numbering_decode(numbers, sum, n, &path);
 
         c += named;
         if (leads)
@@ -273,49 +198,90 @@ static void widen_by_sum(struct decoder *decoder, const struct position *positio
     free(nodes);
 }
 
-// Where the running sum of a record that may be trusted is; 0 when nothing keeps one there.
-static uint64_t sum_address(const struct decoder *decoder, const struct stop *stop,
-                            const struct position *position, const struct record *record,
-                            const struct evidence_frame *frame)
+// Where the word of an eager function is that may be trusted, for the machine code's sake.
+static bool find_word(const struct decoder *decoder, const struct stop *stop,
+                      const struct position *position, const struct frame_words *words,
+                      struct path_word *word)
 {
     struct debug_location location;
 
-    if (frame->record != EVIDENCE_RECORD_VALID || !record->shape.has_sum)
-        return 0;
-    debug_variable_locate(debug_scope_variable(position->scope, LAYOUT_FRAME_VARIABLE),
+    if (!words->shape.eager || !layout_decode(&words->code, words->path, &word->sum))
+        return false;
+    debug_variable_locate(debug_scope_variable(position->scope, LAYOUT_PATH_VARIABLE),
                           decoder->modules, stop->unwound, &location);
     if (location.count != 1 || location.pieces[0].kind != DEBUG_PIECE_MEMORY)
-        return 0;
-    return location.pieces[0].address + record->layout.sum;
-}
-
-// The finished paths. False: a ring entry is no path.
-static bool ring_paths(struct decoder *decoder, const struct stop *stop,
-                       const struct path_numbering *numbers, const struct record *record,
-                       struct evidence_frame *frame)
-{
-    uint64_t keep = record->ring_count < LAYOUT_RING_SLOTS ? record->ring_count : LAYOUT_RING_SLOTS;
-
-    frame->paths_finished = record->ring_count;
-    // the slot after the newest may be half-way through an update
-    if (stop->interrupted && keep == LAYOUT_RING_SLOTS)
-        keep--;
-    struct evidence_path *paths =
-        arena_alloc_array(&decoder->evidence->arena, (size_t)keep + 1, struct evidence_path);
-    for (uint64_t k = record->ring_count - keep; k < record->ring_count; k++) {
-        uint64_t sum =
-            read_u64(record, record->layout.ring + 8 * (uint32_t)(k % LAYOUT_RING_SLOTS));
-        struct path path;
-
-        if (!path_numbering_decode_ring(numbers, sum, &path))
-            return false;
-        paths[frame->path_count++] = keep_path(decoder, &path, path.step_count);
-    }
-    frame->paths = paths;
+        return false;
+    word->address = location.pieces[0].address;
+    word->code = words->code;
     return true;
 }
 
-static uint32_t common_prefix(const struct path *a, uint32_t length, const struct path *b)
+// The codes of finished paths, oldest first; 0 stands for none. `atomic`: of one word only, since
+// they may be in the middle of an update.
+static uint32_t finished_codes(const struct frame_words *words, bool atomic, uint64_t codes[4])
+{
+    bool halves = words->shape.has_older && words->code.bits == 32;
+    uint32_t count = 0;
+
+    if (words->shape.has_older && !atomic) {
+        if (halves)
+            codes[count++] = words->older >> 32;
+        codes[count++] = halves ? (uint32_t)words->older : words->older;
+    }
+    if (halves)
+        codes[count++] = words->last >> 32;
+    codes[count++] = halves ? (uint32_t)words->last : words->last;
+    return count;
+}
+
+// Does the path go on where the next one starts?
+static bool leads_to(const struct evidence_path *path, uint32_t start)
+{
+    return path->end == PATH_END_CUT && (path->next == UINT32_MAX || path->next == start);
+}
+
+/*
+ * The paths that were finished before the one that started at `start`. They are of this activation
+ * if any was: the words are stored when a path ends. False: they were overwritten.
+ */
+static bool finished_paths(struct decoder *decoder, const struct path_numbering *numbers,
+                           const struct frame_words *words, bool atomic, uint32_t start,
+                           struct evidence_frame *frame)
+{
+    uint64_t codes[4];
+    uint32_t count = finished_codes(words, atomic, codes);
+    struct evidence_path *paths =
+        arena_alloc_array(&decoder->evidence->arena, count + 1u, struct evidence_path);
+    uint32_t first = count;
+
+    for (uint32_t k = count; k-- > 0;) {
+        struct path path;
+        uint64_t sum;
+
+        if (!codes[k] && k + 1 < count)
+            break;
+        if (!layout_decode(&words->code, codes[k], &sum) ||
+            !path_numbering_decode_finished(numbers, sum, &path))
+            return false;
+        paths[k] = decode_keep_path(decoder, &path, path.step_count);
+        if (!leads_to(&paths[k], start))
+            return false;
+        start = paths[k].start;
+        first = k;
+        if (start == 0)
+            break;
+    }
+    // what lies before the first path of the activation must be nothing
+    for (uint32_t k = 0; words->shape.has_older && k < first; k++)
+        if (codes[k])
+            return false;
+    frame->paths = paths + first;
+    frame->path_count = count - first;
+    frame->paths_finished = start == 0 ? frame->path_count : EVIDENCE_PATHS_UNCOUNTED;
+    return true;
+}
+
+uint32_t decode_common_prefix(const struct path *a, uint32_t length, const struct path *b)
 {
     uint32_t i = 0;
 
@@ -329,23 +295,25 @@ static uint32_t common_prefix(const struct path *a, uint32_t length, const struc
 
 // Could the sum be that of the path that was finished last, between two stores of a cut edge?
 static bool sum_may_be_stale(const struct decoder *decoder, struct function_id function,
-                             const struct path_numbering *numbers, const struct record *record)
+                             const struct path_numbering *numbers, const struct frame_words *words,
+                             uint64_t sum)
 {
     const struct model_function *f = model_function(decoder->model, function);
     const uint32_t *start = decoder->model->successor_start + f->first_node;
+    uint64_t codes[4], last;
 
-    if (!record->shape.has_ring || !record->ring_count)
+    if (!words->shape.has_last)
         return false;
-    uint64_t last = read_u64(
-        record, record->layout.ring + 8 * (uint32_t)((record->ring_count - 1) % LAYOUT_RING_SLOTS));
+    if (!layout_decode(&words->code, codes[finished_codes(words, true, codes) - 1], &last))
+        return false;
     for (uint32_t n = 0; n < f->node_count; n++)
         for (uint32_t e = start[n] - start[0]; e < start[n + 1] - start[0]; e++) {
             struct path_edge_action action = path_edge_action(numbers, e);
             struct path path;
 
-            if (!action.cut || action.inside || record->sum + action.increment != last)
+            if (!action.cut || action.inside || sum + action.increment != last)
                 continue;
-            if (path_numbering_decode(numbers, record->sum, n, &path)) {
+            if (path_numbering_decode(numbers, sum, n, &path)) {
                 path_deinit(&path);
                 return true;
             }
@@ -395,7 +363,8 @@ static bool reaches_start(const struct path_numbering *numbers, const uint8_t *m
 // that the sum leads to stands there, when all other places lie on the way.
 static void partial_of_places(struct decoder *decoder, const struct stop *stop,
                               const struct position *position, const struct path_numbering *numbers,
-                              const struct record *record, struct evidence_frame *frame)
+                              const struct frame_words *words, uint64_t sum,
+                              struct evidence_frame *frame)
 {
     uint32_t count = model_function(decoder->model, position->function)->node_count, length = 0;
     uint8_t *mark = xcalloc(count + 1u, 1);
@@ -409,17 +378,17 @@ static void partial_of_places(struct decoder *decoder, const struct stop *stop,
     else
         memset(mark, 1, count);
     if (reaches_start(numbers, mark, count) &&
-        sum_may_be_stale(decoder, position->function, numbers, record)) {
+        sum_may_be_stale(decoder, position->function, numbers, words, sum)) {
         free(mark);
         return;
     }
     if (told) {
-        any = path_numbering_decode(numbers, record->sum, frame->candidates.nodes[0], &common);
+        any = path_numbering_decode(numbers, sum, frame->candidates.nodes[0], &common);
         length = any ? common.step_count : 0;
         frame->partial_exact = any;
     }
     for (uint32_t n = 0; n < count; n++) {
-        if (!mark[n] || !path_numbering_decode(numbers, record->sum, n, &path))
+        if (!mark[n] || !path_numbering_decode(numbers, sum, n, &path))
             continue;
         if (!any) {
             common = path;
@@ -427,7 +396,7 @@ static void partial_of_places(struct decoder *decoder, const struct stop *stop,
             any = true;
             continue;
         }
-        uint32_t shared = common_prefix(&common, length, &path);
+        uint32_t shared = decode_common_prefix(&common, length, &path);
         if (shared < (frame->partial_exact ? path.step_count : length)) {
             frame->partial_exact = false;
             length = shared;
@@ -437,7 +406,7 @@ static void partial_of_places(struct decoder *decoder, const struct stop *stop,
     free(mark);
     frame->has_partial = length > 0;
     if (frame->has_partial)
-        frame->partial = keep_path(decoder, &common, length);
+        frame->partial = decode_keep_path(decoder, &common, length);
     else if (any)
         path_deinit(&common);
 }
@@ -453,7 +422,7 @@ static bool partial_of_node(struct decoder *decoder, const struct path_numbering
     if (!path_numbering_decode(numbers, sum, frame->candidates.nodes[0], &path))
         return false;
     frame->has_partial = frame->partial_exact = true;
-    frame->partial = keep_path(decoder, &path, path.step_count);
+    frame->partial = decode_keep_path(decoder, &path, path.step_count);
     return true;
 }
 
@@ -466,39 +435,94 @@ static void forget_paths(struct evidence_frame *frame)
     frame->partial = (struct evidence_path){0};
 }
 
-// `settled`: the candidates are not to be changed.
-static void decode_paths(struct decoder *decoder, const struct stop *stop,
-                         const struct position *position, const struct record *record, bool settled,
-                         struct evidence_frame *frame)
+static bool sets_jumps(const struct decoder *decoder, const struct position *position)
+{
+    return model_function(decoder->model, position->function)->flags & FUNCTION_SETJMP;
+}
+
+// A frame whose word is right at this very place. Why it cannot be so, or NULL.
+static const char *current_path(struct decoder *decoder, const struct position *position,
+                                const struct frame_words *words, uint64_t sum,
+                                struct evidence_frame *frame)
 {
     const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
-    bool optimized = function_is_optimized(decoder, position->function), ok = true;
 
-    if (record->shape.has_ring && !ring_paths(decoder, stop, numbers, record, frame)) {
-        forget_paths(frame);
-        problem(decoder, frame, EVIDENCE_RECORD_CORRUPT, "a finished path in it is no path");
+    if (position->source == POSITION_EDGE || position->source == POSITION_PROLOGUE)
+        return NULL;
+    if (!narrow_by_sum(decoder, numbers, sum, frame) ||
+        !partial_of_node(decoder, numbers, sum, frame))
+        return "its path does not lead here";
+    // after a jump the path before may have been left in the middle
+    if (!words->shape.has_last || !frame->has_partial || sets_jumps(decoder, position))
+        return NULL;
+    if (frame->partial.start == 0)
+        frame->paths_finished = 0;
+    else if (!finished_paths(decoder, numbers, words, false, frame->partial.start, frame))
+        return "a finished path in it is none";
+    return NULL;
+}
+
+// An interrupted frame of an eager function, optimised. `settled`: the candidates are not to be
+// changed.
+static void eager_path(struct decoder *decoder, const struct stop *stop,
+                       const struct position *position, const struct frame_words *words,
+                       uint64_t sum, bool settled, struct evidence_frame *frame)
+{
+    const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
+
+    if (position->source == POSITION_UNKNOWN && !settled)
+        narrow_by_sum(decoder, numbers, sum, frame);
+    if (position->source == POSITION_EDGE)
         return;
+    if (!settled)
+        widen_by_sum(decoder, position, numbers, sum, frame);
+    partial_of_places(decoder, stop, position, numbers, words, sum, frame);
+    if (!frame->has_partial || sets_jumps(decoder, position))
+        return;
+    if (frame->partial.start == 0)
+        frame->paths_finished = 0;
+    else if (words->shape.has_last)
+        finished_paths(decoder, numbers, words, true, frame->partial.start, frame);
+}
+
+// Is it certain that an interrupted eager function has set up its word in this activation? An
+// inlined one may have left it there when it ran here before.
+static bool is_set_up(const struct decoder *decoder, const struct stop *stop,
+                      const struct position *position, const struct frame_words *words,
+                      const struct evidence_frame *frame)
+{
+    const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
+
+    return !frame->inlined && !stop->sets_jumps && position->source != POSITION_PROLOGUE &&
+           initialized_before(decoder, stop, words, path_start(numbers, 0));
+}
+
+// Claims what the words tell. Why they cannot be right, or NULL.
+static const char *use_words(struct decoder *decoder, const struct stop *stop,
+                             const struct position *position, bool is_outer,
+                             const struct frame_words *words, bool settled,
+                             struct evidence_frame *frame)
+{
+    static const char overwritten[] = "its path was overwritten";
+    bool current = is_current(decoder, stop, position, is_outer, words);
+    bool ready = current || decode_passed_call(decoder, position, frame->candidates) ||
+                 (words->shape.eager && is_set_up(decoder, stop, position, words, frame));
+    uint64_t sum;
+
+    // at the entry of a function that is not optimised the word is set up before its first node
+    if (!ready || position->source == POSITION_PROLOGUE) {
+        frame->record = EVIDENCE_RECORD_UNREADY;
+        return NULL;
     }
-    if (!stop->interrupted) {
-        narrow_by_sum(decoder, numbers, record, frame);
-        ok = partial_of_node(decoder, numbers, record->sum, frame);
-    } else if (!optimized && position->source == POSITION_DISCRIMINATOR)
-        ok = partial_of_node(decoder, numbers, record->sum, frame);
-    else if (position->source == POSITION_UNKNOWN && !settled)
-        narrow_by_sum(decoder, numbers, record, frame);
-    if (stop->interrupted && optimized && position->source != POSITION_EDGE) {
-        if (!settled)
-            widen_by_sum(decoder, position, numbers, record, frame);
-        partial_of_places(decoder, stop, position, numbers, record, frame);
-    }
-    if (!ok) {
-        forget_paths(frame);
-        problem(decoder, frame, EVIDENCE_RECORD_CORRUPT, "its path does not lead here");
-    }
-    bool jumps = model_function(decoder->model, position->function)->flags & FUNCTION_SETJMP;
-    frame->paths_from_entry = !jumps && frame->partial_exact &&
-                              frame->paths_finished == frame->path_count &&
-                              frame->record == EVIDENCE_RECORD_VALID;
+    if (!layout_decode(&words->code, words->path, &sum))
+        return overwritten;
+    if (current)
+        return current_path(decoder, position, words, sum, frame);
+    if (words->shape.eager)
+        eager_path(decoder, stop, position, words, sum, settled, frame);
+    else if (!decode_lazy(decoder, position, sum, frame))
+        return overwritten;
+    return NULL;
 }
 
 // A function with one path needs no sum: where control stands says all.
@@ -518,31 +542,30 @@ static void single_path(struct decoder *decoder, const struct stop *stop,
 bool decode_record(struct decoder *decoder, const struct stop *stop,
                    const struct position *position, bool is_outer, struct evidence_frame *frame)
 {
-    struct record record = {0};
-    const uint8_t *bytes = NULL;
-    bool readable = read_record(decoder, stop, position, &record, frame);
-    uint64_t sum = sum_address(decoder, stop, position, &record, frame);
+    struct frame_words words = {0};
+    struct path_word word;
+    bool readable = read_words(decoder, stop, position, &words, frame);
+    bool found = readable && stop->interrupted && words.shape.eager &&
+                 is_set_up(decoder, stop, position, &words, frame) &&
+                 find_word(decoder, stop, position, &words, &word);
     enum machine_says says =
-        decode_machine(decoder, stop, position, is_outer, sum, record.sum, frame);
+        decode_machine(decoder, stop, position, is_outer, found ? &word : NULL, frame);
+    const char *trouble = readable ? use_words(decoder, stop, position, is_outer, &words,
+                                               says != MACHINE_SAYS_NOTHING, frame)
+                                   : NULL;
 
-    if (readable) {
-        if (!stop->interrupted)
-            narrow_by_pending(decoder, stop, position, is_outer, &record, frame);
-        if (frame->record == EVIDENCE_RECORD_VALID && record.shape.has_sum)
-            decode_paths(decoder, stop, position, &record, says != MACHINE_SAYS_NOTHING, frame);
-        if (frame->record != EVIDENCE_RECORD_CORRUPT &&
-            !call_bytes(decoder, position, &record, frame, &bytes))
-            problem(decoder, frame, EVIDENCE_RECORD_CORRUPT, "its call bytes are neither 0 nor 1");
-        // nothing that an overwritten record says is kept
-        if (frame->record == EVIDENCE_RECORD_CORRUPT) {
-            forget_paths(frame);
-            frame->candidates = position->nodes;
-            frame->candidates_from = "address";
-            says = decode_machine(decoder, stop, position, is_outer, 0, 0, frame);
-        }
+    if (trouble) { // nothing that an overwritten record says is kept
+        damaged(decoder, position, frame, trouble);
+        forget_paths(frame);
+        frame->candidates = position->nodes;
+        frame->candidates_from = "address";
+        says = decode_machine(decoder, stop, position, is_outer, NULL, frame);
     }
+    frame->paths_from_entry = frame->partial_exact && frame->record == EVIDENCE_RECORD_VALID &&
+                              frame->paths_finished == frame->path_count &&
+                              !sets_jumps(decoder, position);
     single_path(decoder, stop, position, frame);
     bool left = is_outer && stop->asynchronous && says == MACHINE_CORRECTS;
-    decode_calls(decoder, stop, position, is_outer && !left, bytes, frame);
+    decode_calls(decoder, stop, position, is_outer && !left, frame);
     return left;
 }

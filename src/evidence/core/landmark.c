@@ -57,19 +57,20 @@ bool machine_stores_sum(const struct machine_view *view, const struct machine_in
                                          [MACHINE_BASE_RBX] = CORE_RBX};
     uint64_t base;
 
-    if (!view->sum || !insn->store_size || insn->store_is_array)
+    if (!view->word || !insn->store_size || insn->store_is_array)
         return false;
     if (insn->store_base == MACHINE_BASE_OTHER) {
         struct named_place named;
         enum standing standing = machine_standing(view, insn->address, &named);
 
-        return insn->store_size == 8 &&
+        return insn->store_size == view->word->code.bits / 8 &&
                (standing == STANDS_UNTOLD || named.source == POSITION_EDGE);
     }
     if (!unwind_frame_register(view->stop->unwound, registers[insn->store_base], &base))
         return true;
     uint64_t address = base + (uint64_t)insn->store_offset;
-    return address < view->sum + 8 && view->sum < address + insn->store_size;
+    uint64_t start = view->word->address;
+    return address < start + view->word->code.bits / 8 && start < address + insn->store_size;
 }
 
 /*

@@ -25,7 +25,7 @@ struct machine_view {
     const struct position *position; // the virtual frame
     struct debug_info *info;
     const struct machine_code *code;
-    uint64_t sum; // the address of the frame's running sum, or 0
+    const struct path_word *word; // the frame's running sum, or NULL
 };
 
 // Where an instruction is, as seen from the virtual frame that is asked about.

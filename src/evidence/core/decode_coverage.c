@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Coverage bytes of every module of every image: read, judged, and compared with what the frames
+ * say of the same calls.
+ *
+ * A byte has one of two values; any other one was written by somebody else, and makes what lies
+ * around it unknown. What a function that is off did, or what it called, leaves no trace, so that
+ * there "never" is unknown too.
+ */
+#include "evidence/core/decode_internal.h"
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "layout/section.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+VEC_DEFINE(function_stack, uint32_t);
+
+// Functions that were left out store nothing: their bytes stay 0 whatever they call. Which sites
+// are theirs is known only once the module is loaded, so a module with such a function is.
+static void forget_unrecorded(struct decoder *decoder, struct module_id id, uint8_t *bytes)
+{
+    const struct model_module *module = model_module(decoder->model, id);
+    uint32_t first = module->first_function, count = module->function_count;
+    bool all = true;
+
+    for (uint32_t f = first; f < first + count; f++)
+        all &= decoder->model->functions[f].level >= SECTION_LEVEL_CALLS;
+    if (all)
+        return;
+    struct error *err = model_load_module(decoder->model, id);
+    module = model_module(decoder->model, id);
+    for (uint32_t f = first; !err && f < first + count; f++) {
+        const struct model_function *function = &decoder->model->functions[f];
+
+        if (function->level < SECTION_LEVEL_CALLS)
+            memset(bytes + (function->first_site - module->first_site), EVIDENCE_UNKNOWN,
+                   function->site_count);
+    }
+    if (err)
+        memset(bytes, EVIDENCE_UNKNOWN, module->site_count);
+    error_destroy(err);
+}
+
+// What is around a byte that somebody else wrote may have been written with it.
+enum { NEIGHBOURHOOD = 4096 };
+
+// A function that was switched off, and what it calls by name in its module, may have run without a
+// trace: the plain copy of one calls the plain copies of others.
+static void spread_off(const struct decoder *decoder, struct module_id id, uint8_t *off,
+                       struct function_stack *stack)
+{
+    const struct model_module *module = model_module(decoder->model, id);
+
+    while (stack->length) {
+        const struct model_function *function =
+            &decoder->model->functions[module->first_function + function_stack_pop(stack)];
+
+        for (uint32_t s = 0; s < function->site_count; s++) {
+            struct site_id site = {function->first_site + s};
+            const char *callee = model_site(decoder->model, site)->callee;
+            struct function_id found;
+
+            if (!callee)
+                continue;
+            struct error *err = model_find_debug_name(decoder->model, id, callee, &found);
+            error_destroy(err);
+            if (err || found.value == MODEL_NONE)
+                continue;
+            uint32_t index = found.value - module->first_function;
+            if (off[index] ||
+                !(decoder->model->functions[found.value].record_flags & SECTION_FUNCTION_TUNABLE))
+                continue;
+            off[index] = 1;
+            function_stack_push(stack, index);
+        }
+    }
+}
+
+static void forget_off(struct decoder *decoder, struct module_id id, uint64_t flags_address,
+                       uint8_t *bytes)
+{
+    const struct model_module *module = model_module(decoder->model, id);
+    uint32_t count = module->function_count;
+    uint8_t *off = xcalloc(count + 1u, 1);
+    struct function_stack stack = VEC_INIT;
+    size_t got = modules_read(decoder->modules, flags_address, off, count);
+
+    for (uint32_t f = 0; f < count; f++) {
+        off[f] = f >= got || off[f] != LAYOUT_FLAG_ON;
+        if (off[f])
+            function_stack_push(&stack, f);
+    }
+    struct error *err = stack.length ? model_load_module(decoder->model, id) : NULL;
+    module = model_module(decoder->model, id);
+    if (!err)
+        spread_off(decoder, id, off, &stack);
+    for (uint32_t f = 0; f < count; f++) {
+        const struct model_function *function =
+            &decoder->model->functions[module->first_function + f];
+
+        for (uint32_t s = 0; !err && off[f] && s < function->site_count; s++) {
+            uint8_t *byte = &bytes[function->first_site - module->first_site + s];
+
+            if (*byte == EVIDENCE_FALSE)
+                *byte = EVIDENCE_UNKNOWN;
+        }
+    }
+    if (err)
+        memset(bytes, EVIDENCE_UNKNOWN, module->site_count);
+    error_destroy(err);
+    function_stack_deinit(&stack);
+    free(off);
+}
+
+static const char *module_name(const struct model_module *module)
+{
+    return module->source ? module->source : "a module";
+}
+
+// Bytes that are neither value make their surroundings unknown.
+static void judge_bytes(struct decoder *decoder, const struct model_module *module,
+                        const uint8_t *raw, size_t got, uint8_t *bytes)
+{
+    uint64_t damage = 0;
+
+    for (uint32_t s = 0; s < module->site_count; s++)
+        bytes[s] = raw[s] == LAYOUT_CALLED ? EVIDENCE_TRUE : EVIDENCE_FALSE;
+    for (uint32_t s = 0, known = 0; s < module->site_count; s++) {
+        if (s < got && (raw[s] == LAYOUT_CALLED || raw[s] == LAYOUT_UNCALLED))
+            continue;
+        damage++;
+        uint32_t from = s > NEIGHBOURHOOD ? s - NEIGHBOURHOOD : 0, to = s + NEIGHBOURHOOD;
+        if (to > module->site_count)
+            to = module->site_count;
+        // what lies before `known` is forgotten already
+        for (uint32_t at = from > known ? from : known; at < to; at++)
+            bytes[at] = EVIDENCE_UNKNOWN;
+        known = to;
+    }
+    if (damage)
+        decode_warn(decoder,
+                    "the coverage of '%s' is damaged: %llu of its bytes were overwritten; calls "
+                    "near them are unknown",
+                    module_name(module), (unsigned long long)damage);
+}
+
+// The bytes of one module, read from the process.
+static void module_coverage(struct decoder *decoder, struct module_id id, uint64_t address,
+                            uint64_t flags_address, struct evidence_coverage *out)
+{
+    const struct model_module *module = model_module(decoder->model, id);
+    uint8_t *bytes = arena_alloc(&decoder->evidence->arena, module->site_count + 1u);
+    uint8_t *raw = xcalloc(module->site_count + 1u, 1);
+    size_t got = modules_read(decoder->modules, address, raw, module->site_count);
+
+    judge_bytes(decoder, module, raw, got, bytes);
+    free(raw);
+    for (uint32_t s = 0; s < module->site_count; s++) {
+        uint32_t site = module->first_site + s;
+
+        if (bytes[s] != EVIDENCE_UNKNOWN &&
+            bitset_test(bytes[s] ? &decoder->doubtful_true : &decoder->doubtful_false, site))
+            bytes[s] = EVIDENCE_UNKNOWN;
+    }
+    forget_unrecorded(decoder, id, bytes);
+    forget_off(decoder, id, flags_address, bytes);
+    *out = (struct evidence_coverage){module->id, bytes, module->site_count};
+}
+
+VEC_DEFINE(coverage_vec, struct evidence_coverage);
+
+// Two images can hold the same module: what ran in one of them ran.
+static void add_coverage(struct coverage_vec *all, const struct evidence_coverage *coverage)
+{
+    for (size_t i = 0; i < all->length; i++) {
+        uint8_t *known = (uint8_t *)all->data[i].sites;
+
+        if (all->data[i].module_id != coverage->module_id)
+            continue;
+        for (uint32_t s = 0; s < coverage->site_count; s++)
+            if (coverage->sites[s] == EVIDENCE_TRUE || known[s] == EVIDENCE_FALSE)
+                known[s] = coverage->sites[s];
+        return;
+    }
+    coverage_vec_push(all, *coverage);
+}
+
+static void image_coverage(struct decoder *decoder, struct module *image, struct coverage_vec *all)
+{
+    struct module_section section;
+
+    if (!module_section(image, LAYOUT_DESCRIPTOR_SECTION, &section) || !section.data ||
+        !section.is_loaded)
+        return;
+    // aligned to 8, with perhaps zeros between them
+    for (uint64_t at = 0; at + sizeof(struct layout_descriptor) <= section.size; at += 8) {
+        struct layout_descriptor descriptor;
+        struct module_id id;
+        struct evidence_coverage coverage;
+
+        memcpy(&descriptor, section.data + at, sizeof(descriptor));
+        if (descriptor.magic == 0)
+            continue;
+        if (descriptor.magic != LAYOUT_DESCRIPTOR_MAGIC || descriptor.version != LAYOUT_VERSION ||
+            !layout_descriptor_is_sound(&descriptor) ||
+            !model_find_module(decoder->model, descriptor.module_id, &id) ||
+            model_module(decoder->model, id)->site_count != descriptor.site_count) {
+            decode_warn(decoder, "'%s' has loaded data that its model does not know",
+                        module_info(image)->path);
+            return;
+        }
+        uint64_t here = section.address + at;
+        module_coverage(decoder, id, here + (uint64_t)(int64_t)descriptor.coverage_offset,
+                        here + (uint64_t)(int64_t)descriptor.flags_offset, &coverage);
+        add_coverage(all, &coverage);
+        at += sizeof(descriptor) - 8;
+    }
+}
+
+void decode_coverage(struct decoder *decoder)
+{
+    struct coverage_vec all = VEC_INIT;
+
+    for (size_t i = 0; i < modules_count(decoder->modules); i++)
+        image_coverage(decoder, modules_at(decoder->modules, i), &all);
+    decoder->evidence->coverage =
+        arena_memdup(&decoder->evidence->arena, all.data ? (void *)all.data : "",
+                     all.length * sizeof(*all.data));
+    decoder->evidence->coverage_count = (uint32_t)all.length;
+    coverage_vec_deinit(&all);
+}
+
+static uint8_t *coverage_of(const struct decoder *decoder, uint64_t module_id, uint32_t *count)
+{
+    for (uint32_t c = 0; c < decoder->evidence->coverage_count; c++)
+        if (decoder->evidence->coverage[c].module_id == module_id) {
+            *count = decoder->evidence->coverage[c].site_count;
+            return (uint8_t *)decoder->evidence->coverage[c].sites;
+        }
+    return NULL;
+}
+
+// The coverage of a frame's function by site, or NULL.
+static uint8_t *frame_coverage(const struct decoder *decoder, const struct evidence_frame *frame,
+                               struct function_id *ret)
+{
+    struct module_id module;
+    uint32_t count = 0;
+    uint8_t *sites = frame->kind == EVIDENCE_FRAME_MODEL && frame->calls
+                         ? coverage_of(decoder, frame->function.module_id, &count)
+                         : NULL;
+
+    if (!sites || !model_find_module(decoder->model, frame->function.module_id, &module))
+        return NULL;
+    const struct model_module *m = model_module(decoder->model, module);
+    ret->value = m->first_function + frame->function.index;
+    const struct model_function *f = model_function(decoder->model, *ret);
+    return f->first_site - m->first_site + f->site_count <= count
+               ? sites + (f->first_site - m->first_site)
+               : NULL;
+}
+
+// A call that a frame certainly made was announced. Where its byte says otherwise, no byte of the
+// module that says "never" can be believed.
+static void check_frame(struct decoder *decoder, const struct evidence_frame *frame)
+{
+    struct function_id function;
+    uint8_t *sites = frame_coverage(decoder, frame, &function);
+
+    for (uint32_t s = 0; sites && s < frame->call_count; s++) {
+        if (frame->calls[s] != EVIDENCE_TRUE || sites[s] != EVIDENCE_FALSE)
+            continue;
+        uint32_t count = 0;
+        uint8_t *all = coverage_of(decoder, frame->function.module_id, &count);
+        const char *callee =
+            model_site(decoder->model, model_site_at(decoder->model, function, s))->callee;
+
+        for (uint32_t i = 0; i < count; i++)
+            if (all[i] == EVIDENCE_FALSE)
+                all[i] = EVIDENCE_UNKNOWN;
+        decode_warn(decoder,
+                    "the coverage of the module of %s() is damaged: the call of %s in it was made, "
+                    "and its byte says never",
+                    frame->function.name, callee ? callee : "a function pointer");
+        return;
+    }
+}
+
+static void tell_frame(const struct decoder *decoder, const struct evidence_frame *frame)
+{
+    struct function_id function;
+    const uint8_t *sites = frame_coverage(decoder, frame, &function);
+    uint8_t *calls = (uint8_t *)frame->calls; // made by this decoder
+
+    for (uint32_t s = 0; sites && s < frame->call_count; s++)
+        if (calls[s] == EVIDENCE_UNKNOWN && sites[s] == EVIDENCE_FALSE)
+            calls[s] = EVIDENCE_FALSE;
+}
+
+void decode_agreement(struct decoder *decoder)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t t = 0; t < decoder->evidence->thread_count; t++) {
+            const struct evidence_thread *thread = &decoder->evidence->threads[t];
+
+            for (uint32_t f = 0; f < thread->frame_count; f++) {
+                if (pass == 0)
+                    check_frame(decoder, &thread->frames[f]);
+                else
+                    tell_frame(decoder, &thread->frames[f]);
+            }
+        }
+}
