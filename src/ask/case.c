@@ -33,7 +33,7 @@ static void frame_facts(struct ask_case *ask, unsigned use, uint32_t t, uint32_t
 
     if (frame->kind != EVIDENCE_FRAME_MODEL)
         return;
-    if (use & ASK_USE_PATHS && (frame->path_count || frame->has_partial))
+    if (use & ASK_USE_PATHS && frame->path.step_count)
         ask_fact_vec_push(&ask->facts,
                           (struct ask_fact){.kind = ASK_FACT_PATHS, .thread = t, .frame = f});
     if (use & ASK_USE_COVERAGE && frame->call_count)

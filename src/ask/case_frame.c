@@ -11,7 +11,7 @@
 
 VEC_DEFINE(step_vec, struct view_step);
 
-// The nodes of a loop that is recorded as one unit.
+// The nodes of a loop.
 static void loop_nodes(struct ask_case *ask, const struct path_numbering *numbers,
                        const struct model_function *function, uint32_t header,
                        struct view_step *step)
@@ -19,7 +19,7 @@ static void loop_nodes(struct ask_case *ask, const struct path_numbering *number
     uint32_t *nodes = arena_alloc_array(&ask->arena, function->node_count, uint32_t), count = 0;
 
     for (uint32_t n = 0; n < function->node_count; n++)
-        if (path_unit(numbers, n) == header)
+        if (path_in_loop(numbers, header, n))
             nodes[count++] = function->first_node + n;
     step->loop = nodes;
     step->loop_count = count;
@@ -33,60 +33,35 @@ static bool is_in_loop(const struct view_step *step, uint32_t node)
     return false;
 }
 
-static void add_path(struct ask_case *ask, uint32_t function, const struct evidence_path *path,
-                     struct step_vec *steps)
+static void take_path(struct ask_case *ask, const struct evidence_frame *frame, uint32_t function,
+                      struct view_facts *facts)
 {
     const struct model_function *f = &ask->model->functions[function];
     const struct path_numbering *numbers =
         model_numbering(ask->model, (struct function_id){function});
+    struct step_vec steps = VEC_INIT;
 
-    for (uint32_t i = 0; i < path->step_count; i++) {
-        struct view_step step = {.node = f->first_node + path->steps[i].node};
-        struct view_step *last = steps->length ? &steps->data[steps->length - 1] : NULL;
+    for (uint32_t i = 0; i < frame->path.step_count; i++) {
+        const struct path_step *from = &frame->path.steps[i];
+        struct view_step step = {.node = f->first_node + from->node,
+                                 .passes = from->kind == PATH_STEP_PASSES};
+        struct view_step *last = steps.length ? &steps.data[steps.length - 1] : NULL;
 
         // behind a loop a node of it is where it was left
-        if (i > 0 && path->steps[i].kind == PATH_STEP_NODE &&
-            path->steps[i - 1].kind == PATH_STEP_LOOP && is_in_loop(last, step.node)) {
+        if (i > 0 && from->kind == PATH_STEP_NODE && from[-1].kind == PATH_STEP_LOOP &&
+            is_in_loop(last, step.node)) {
             last->leaves_told = true;
             last->leaves = step.node;
             continue;
         }
-        if (path->steps[i].kind == PATH_STEP_LOOP) {
-            loop_nodes(ask, numbers, f, path->steps[i].node, &step);
-            // a path can begin in the middle of a loop
-            if (i == 0 && is_in_loop(&step, f->first_node + path->start))
-                step.node = f->first_node + path->start;
-        }
-        step_vec_push(steps, step);
+        if (from->kind != PATH_STEP_NODE)
+            loop_nodes(ask, numbers, f, from->node, &step);
+        step_vec_push(&steps, step);
     }
-}
-
-static void take_paths(struct ask_case *ask, const struct evidence_frame *frame, uint32_t function,
-                       struct view_facts *facts)
-{
-    const struct model_function *f = &ask->model->functions[function];
-    // after longjmp the path that was being taken is lost, and what is recorded need not be
-    // consecutive
-    bool jumps = f->flags & FUNCTION_SETJMP;
-    struct step_vec steps = VEC_INIT;
-    uint32_t first = UINT32_MAX, last_next = UINT32_MAX;
-
-    for (uint32_t p = 0; !jumps && p < frame->path_count; p++) {
-        if (first == UINT32_MAX)
-            first = frame->paths[p].start;
-        add_path(ask, function, &frame->paths[p], &steps);
-        last_next = frame->paths[p].end == PATH_END_CUT ? frame->paths[p].next : UINT32_MAX;
-    }
-    if (frame->has_partial) {
-        if (first == UINT32_MAX)
-            first = frame->partial.start;
-        add_path(ask, function, &frame->partial, &steps);
-        facts->to_end = frame->partial_exact;
-    } else if (steps.length && last_next != UINT32_MAX)
-        step_vec_push(&steps, (struct view_step){.node = f->first_node + last_next});
     facts->step_count = (uint32_t)steps.length;
     facts->steps = arena_memdup(&ask->arena, steps.data, steps.length * sizeof(*steps.data));
-    facts->from_entry = steps.length && first == 0;
+    facts->from_entry = steps.length && frame->path_from_entry;
+    facts->to_end = frame->path_exact;
     step_vec_deinit(&steps);
 }
 
@@ -124,7 +99,7 @@ void case_frame(struct ask_case *ask, const struct evidence_frame *frame, uint32
             at[facts->at_count++] = node;
     }
     if (case_uses(ask, ASK_FACT_PATHS, thread, number))
-        take_paths(ask, frame, function, facts);
+        take_path(ask, frame, function, facts);
     if (case_uses(ask, ASK_FACT_CALLS, thread, number))
         take_calls(ask, frame, function, facts);
 }

@@ -418,7 +418,7 @@ static void fill_frame(struct joiner *joiner, struct function_id function,
             path && text->file[0] != '/' && paths_agree(path, text->file) ? path : text->file);
     else if (path)
         ret->place.file = arena_strdup(arena, path);
-    if (model_shape(joiner->model, function).has_path) {
+    if (model_shape(joiner->model, function).words) {
         ret->record = EVIDENCE_RECORD_UNTOLD;
         ret->record_note = "a backtrace has no records";
     }

@@ -50,18 +50,15 @@ struct evidence_nodes {
     uint32_t count;
 };
 
-// A finished or unfinished path of one activation, as program/path_number.h decodes it.
+// How one activation went, as program/path_number.h tells it.
 struct evidence_path {
     const struct path_step *steps;
-    uint32_t step_count;
-    uint32_t start;    // node it started at
-    enum path_end end; // PATH_END_HERE: unfinished
-    uint32_t next;     // with PATH_END_CUT: where the next one starts; UINT32_MAX: not told
+    uint32_t step_count; // 0: nothing is told
 };
 
 enum evidence_record {
     EVIDENCE_RECORD_NONE,    // the function keeps none (level, or nothing to keep)
-    EVIDENCE_RECORD_VALID,   // paths
+    EVIDENCE_RECORD_VALID,   // a path, perhaps
     EVIDENCE_RECORD_OFF,     // the function was switched off: its plain copy runs
     EVIDENCE_RECORD_UNTOLD,  // where the record is cannot be told at this address
     EVIDENCE_RECORD_UNREADY, // may be that of an earlier activation
@@ -73,8 +70,6 @@ enum evidence_frame_kind {
     EVIDENCE_FRAME_FOREIGN, // code without a model
     EVIDENCE_FRAME_SIGNAL,  // the kernel called a signal handler here
 };
-
-#define EVIDENCE_PATHS_UNCOUNTED UINT64_MAX // at least those that are there
 
 struct evidence_frame {
     enum evidence_frame_kind kind;
@@ -93,16 +88,11 @@ struct evidence_frame {
 
     enum evidence_record record;
     const char *record_note; // one sentence where record is CORRUPT or UNTOLD, else NULL
-    // The last finished paths of this activation, oldest first. Consecutive unless noted.
-    const struct evidence_path *paths;
-    uint32_t path_count;
-    uint64_t paths_finished; // in this activation, recorded or forgotten; or not counted
-    bool paths_from_entry;   // `paths` and `partial` together are the whole activation
-    // The unfinished path. With partial_exact its last step is where control stands (or the
-    // collapsed loop that holds it); otherwise it is a prefix that every possibility shares.
-    bool has_partial;
-    bool partial_exact;
-    struct evidence_path partial;
+    // How control came to where it stands: what it went through last. With path_exact the last step
+    // is where it stands (or the loop that holds it); otherwise it has gone on from there.
+    struct evidence_path path;
+    bool path_exact;
+    bool path_from_entry; // the first step is where the activation began
     // By call site of the function: was it about to be entered in this activation?
     const uint8_t *calls; // enum evidence_truth
     uint32_t call_count;
@@ -199,7 +189,7 @@ struct evidence {
 struct evidence *evidence_create(void);
 void evidence_destroy(struct evidence *evidence);
 
-// JSON (docs/formats/evidence.md, schema "evidence/1"): lossless both ways. `file` is for messages.
+// JSON (docs/formats/evidence.md, schema "evidence/2"): lossless both ways. `file` is for messages.
 struct error *evidence_read_json(const char *text, size_t length, const char *file,
                                  struct evidence **out);
 struct error *evidence_write_json(const struct evidence *evidence, FILE *stream);

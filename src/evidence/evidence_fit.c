@@ -20,10 +20,6 @@ static struct error *check_path(const char *name, const struct evidence_path *pa
         if (path->steps[i].node >= node_count)
             return misfit(name, "node", path->steps[i].node, node_count);
     }
-    if (path->start >= node_count)
-        return misfit(name, "node", path->start, node_count);
-    if (path->end == PATH_END_CUT && path->next != UINT32_MAX && path->next >= node_count)
-        return misfit(name, "node", path->next, node_count);
     return NULL;
 }
 
@@ -34,11 +30,7 @@ static struct error *check_frame(const struct evidence_frame *frame,
     uint32_t nodes = function->node_count;
     if (frame->candidates.count && frame->candidates.nodes[frame->candidates.count - 1] >= nodes)
         return misfit(name, "node", frame->candidates.nodes[frame->candidates.count - 1], nodes);
-    struct error *err = NULL;
-    for (uint32_t i = 0; !err && i < frame->path_count; i++)
-        err = check_path(name, &frame->paths[i], nodes);
-    if (!err && frame->has_partial)
-        err = check_path(name, &frame->partial, nodes);
+    struct error *err = check_path(name, &frame->path, nodes);
     if (!err && frame->call_count && frame->call_count != function->site_count)
         err = misfit(name, "call sites:", frame->call_count, function->site_count);
     return err;

@@ -99,17 +99,10 @@ static void set_record(json_t *object, const struct evidence_frame *frame)
     if (frame->record != EVIDENCE_RECORD_NONE)
         json_set(object, "record", json_text(evidence_record_name(frame->record)));
     set_text(object, "record_note", frame->record_note);
-    if (frame->path_count) {
-        json_t *paths = json_array();
-        for (uint32_t i = 0; i < frame->path_count; i++)
-            json_push(paths, path_text(&frame->paths[i]));
-        json_set(object, "paths", paths);
-    }
-    set_number(object, "paths_finished", frame->paths_finished);
-    set_flag(object, "paths_from_entry", frame->paths_from_entry);
-    if (frame->has_partial)
-        json_set(object, "partial", path_text(&frame->partial));
-    set_flag(object, "partial_exact", frame->partial_exact);
+    if (frame->path.step_count)
+        json_set(object, "path", path_text(&frame->path));
+    set_flag(object, "path_exact", frame->path_exact);
+    set_flag(object, "path_from_entry", frame->path_from_entry);
     if (frame->call_count)
         json_set(object, "calls", truths_text(frame->calls, frame->call_count));
 }
@@ -218,7 +211,7 @@ static void write_header(struct json_stream *out, const struct evidence *evidenc
 struct error *evidence_write_json(const struct evidence *evidence, FILE *stream)
 {
     struct json_stream out;
-    json_stream_begin(&out, stream, "evidence/1");
+    json_stream_begin(&out, stream, "evidence/2");
     write_header(&out, evidence);
     json_stream_open(&out, "images", '[');
     for (uint32_t i = 0; i < evidence->image_count; i++)

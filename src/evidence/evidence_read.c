@@ -16,6 +16,8 @@
 // Truth values in one document: 100,000 frames of functions with 2,000 call sites fit.
 #define TRUTHS_MAX (UINT32_C(1) << 28)
 
+#define VERSION 2u // of the schema
+
 struct reader {
     struct arena *arena;
     uint32_t truths_left;
@@ -87,14 +89,6 @@ static struct error *find_text(struct reader *reader, json_t *object, const char
     return NULL;
 }
 
-// An integer, or "0x..." for one that JSON integers do not hold.
-static struct error *find_number(json_t *object, const char *key, uint64_t *out)
-{
-    if (json_is_string(json_object_get(object, key)))
-        return json_get_address(object, key, out);
-    return json_find_u64(object, key, 0, out);
-}
-
 static struct error *find_truths(struct reader *reader, json_t *object, const char *key,
                                  const uint8_t **out, uint32_t *count)
 {
@@ -103,15 +97,6 @@ static struct error *find_truths(struct reader *reader, json_t *object, const ch
     if (!evidence_parse_truths(reader->arena, text, reader->truths_left, out, count))
         return wrong(key, "a row of 'y', 'n' and '?' with counts, of bearable length");
     reader->truths_left -= *count;
-    return NULL;
-}
-
-static struct error *read_path(struct reader *reader, json_t *value, const char *key,
-                               struct evidence_path *out)
-{
-    const char *text = json_string_value(value);
-    if (!text || !evidence_parse_path(reader->arena, text, out))
-        return wrong(key, "a path such as \"0 1 4* 5 >3\"");
     return NULL;
 }
 
@@ -134,11 +119,6 @@ static struct error *find_elements(struct reader *reader, json_t *object, const 
     *out = elements;
     *count = (uint32_t)length;
     return NULL;
-}
-
-static struct error *read_path_element(struct reader *reader, json_t *value, void *out)
-{
-    return read_path(reader, value, "path", out);
 }
 
 static struct error *read_text_element(struct reader *reader, json_t *value, void *out)
@@ -196,31 +176,25 @@ static struct error *read_candidates(struct reader *reader, json_t *object,
     return find_text(reader, object, "candidates_from", NULL, &frame->candidates_from);
 }
 
-static struct error *read_partial(struct reader *reader, json_t *object,
-                                  struct evidence_frame *frame)
+static struct error *read_path(struct reader *reader, json_t *object, struct evidence_frame *frame)
 {
-    json_t *value = json_object_get(object, "partial");
-    frame->has_partial = value && !json_is_null(value);
-    if (frame->has_partial)
-        TRY(read_path(reader, value, "partial", &frame->partial));
-    return json_find_bool(object, "partial_exact", false, &frame->partial_exact);
+    const char *text;
+    TRY(json_find_string(object, "path", NULL, &text));
+    if (text && !evidence_parse_path(reader->arena, text, &frame->path))
+        return wrong("path", "steps such as \"0 3* 5 7+ 7 9\"");
+    TRY(json_find_bool(object, "path_exact", false, &frame->path_exact));
+    return json_find_bool(object, "path_from_entry", false, &frame->path_from_entry);
 }
 
 static struct error *read_record(struct reader *reader, json_t *object,
                                  struct evidence_frame *frame)
 {
     const char *record;
-    const void *paths;
     TRY(json_find_string(object, "record", "none", &record));
     if (!evidence_parse_record(record, &frame->record))
         return wrong("record", "one of none, valid, calls, untold, unready, corrupt");
     TRY(find_text(reader, object, "record_note", NULL, &frame->record_note));
-    TRY(find_elements(reader, object, "paths", sizeof(struct evidence_path), read_path_element,
-                      &paths, &frame->path_count));
-    frame->paths = paths;
-    TRY(find_number(object, "paths_finished", &frame->paths_finished));
-    TRY(json_find_bool(object, "paths_from_entry", false, &frame->paths_from_entry));
-    TRY(read_partial(reader, object, frame));
+    TRY(read_path(reader, object, frame));
     return find_truths(reader, object, "calls", &frame->calls, &frame->call_count);
 }
 
@@ -251,14 +225,12 @@ static struct error *read_frame(struct reader *reader, json_t *object, void *out
                                         "node",
                                         "candidates",
                                         "record",
-                                        "paths",
                                         "record_note",
-                                        "partial",
+                                        "path",
+                                        "path_exact",
+                                        "path_from_entry",
                                         "candidates_from",
                                         "calls",
-                                        "partial_exact",
-                                        "paths_finished",
-                                        "paths_from_entry",
                                         NULL};
     struct evidence_frame *frame = out;
     TRY(json_check_keys(object, known));
@@ -409,7 +381,12 @@ static struct error *read_header(struct reader *reader, json_t *document, struct
     unsigned version;
     const char *writer;
     bool complete;
-    TRY(json_document_check(document, "evidence", 1, &version));
+    TRY(json_document_check(document, "evidence", VERSION, &version));
+    if (version < VERSION)
+        return error_create(ERROR_MISMATCH,
+                            "the schema 'evidence/%u' is of an older inquest: make the report "
+                            "again, with a program that was built again",
+                            version);
     TRY(json_check_keys(document, known));
     TRY(json_find_string(document, "inquest", NULL, &writer));
     TRY(json_find_bool(document, "complete", true, &complete));

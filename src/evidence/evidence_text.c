@@ -9,7 +9,7 @@
 
 static const char *const record_names[] = {
     [EVIDENCE_RECORD_NONE] = "none",       [EVIDENCE_RECORD_VALID] = "valid",
-    [EVIDENCE_RECORD_OFF] = "off",     [EVIDENCE_RECORD_UNTOLD] = "untold",
+    [EVIDENCE_RECORD_OFF] = "off",         [EVIDENCE_RECORD_UNTOLD] = "untold",
     [EVIDENCE_RECORD_UNREADY] = "unready", [EVIDENCE_RECORD_CORRUPT] = "corrupt",
 };
 
@@ -170,38 +170,16 @@ bool evidence_parse_truths(struct arena *arena, const char *text, uint32_t limit
     return true;
 }
 
+static const char step_marks[] = {
+    [PATH_STEP_NODE] = '\0', [PATH_STEP_LOOP] = '*', [PATH_STEP_PASSES] = '+'};
+
 void evidence_append_path(struct strbuf *text, const struct evidence_path *path)
 {
-    size_t begin = text->length;
-    if (path->step_count == 0 || path->steps[0].node != path->start)
-        strbuf_printf(text, " @%u", path->start);
     for (uint32_t i = 0; i < path->step_count; i++) {
         const struct path_step *step = &path->steps[i];
-        strbuf_printf(text, " %u%s", step->node, step->kind == PATH_STEP_LOOP ? "*" : "");
+        const char mark[] = {step_marks[step->kind], '\0'};
+        strbuf_printf(text, "%s%u%s", i ? " " : "", step->node, mark);
     }
-    if (path->end == PATH_END_EXIT)
-        strbuf_append(text, " exit");
-    else if (path->end == PATH_END_CUT && path->next == UINT32_MAX)
-        strbuf_append(text, " >?");
-    else if (path->end == PATH_END_CUT)
-        strbuf_printf(text, " >%u", path->next);
-    memmove(text->data + begin, text->data + begin + 1, text->length - begin - 1);
-    strbuf_truncate(text, text->length - 1);
-}
-
-// How the path ended; the text must end with it.
-static bool parse_end(const char *text, struct evidence_path *path)
-{
-    path->next = UINT32_MAX;
-    path->end = PATH_END_CUT;
-    if (strcmp(text, ">?") == 0)
-        return true;
-    if (*text == '>') {
-        text++;
-        return parse_number(&text, &path->next) && *text == '\0' && path->next != UINT32_MAX;
-    }
-    path->end = PATH_END_EXIT;
-    return strcmp(text, "exit") == 0;
 }
 
 // Moves behind one space that something follows.
@@ -217,37 +195,26 @@ static bool parse_step(const char **text, struct path_step *step)
 {
     if (!parse_number(text, &step->node))
         return false;
-    step->kind = **text == '*' ? PATH_STEP_LOOP : PATH_STEP_NODE;
-    if (**text == '*')
+    step->kind = PATH_STEP_NODE;
+    for (size_t kind = 1; kind < sizeof(step_marks); kind++)
+        if (**text == step_marks[kind])
+            step->kind = (enum path_step_kind)kind;
+    if (step->kind != PATH_STEP_NODE)
         (*text)++;
     return true;
 }
 
 bool evidence_parse_path(struct arena *arena, const char *text, struct evidence_path *out)
 {
-    struct evidence_path path = {.end = PATH_END_HERE, .next = UINT32_MAX};
-    bool has_start = *text == '@';
-    if (has_start) {
-        text++;
-        if (!parse_number(&text, &path.start) || (*text && !parse_space(&text)))
-            return false;
-    }
+    struct evidence_path path = {0};
     size_t most = 1;
     for (const char *at = text; *at; at++)
         most += *at == ' ';
     struct path_step *steps = arena_alloc_array(arena, most, struct path_step);
-    while (*text >= '0' && *text <= '9') {
+    do {
         if (!parse_step(&text, &steps[path.step_count++]) || (*text && !parse_space(&text)))
             return false;
-    }
-    if (*text && !parse_end(text, &path))
-        return false;
-    if (!has_start && path.step_count == 0)
-        return false;
-    if (has_start && path.step_count > 0 && steps[0].node == path.start)
-        return false;
-    if (!has_start)
-        path.start = steps[0].node;
+    } while (*text);
     path.steps = steps;
     *out = path;
     return true;

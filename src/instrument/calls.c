@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Call coverage: before each call its byte is set, and where the frame word `path` does not hold
- * the sum yet, the sum is stored. So a byte that is not set means "never about to be entered",
- * whatever longjmp, unwinding or exit did.
+ * Call coverage: before each call its byte is set, and where the frame word does not hold the sum
+ * yet that leads there, the sum is stored. So a byte that is not set means "never about to be
+ * entered", whatever longjmp, unwinding or exit did.
  *
  * All of these stores are volatile. The call itself may do anything, as far as LLVM knows
  * (attributes.c), volatile accesses included: so neither can pass the other (LangRef, "Volatile
@@ -81,8 +81,8 @@ void calls_init(struct instrumented_module *module)
     module->tag = make_tag(module, module->tag_kind);
 }
 
-static void cover(const struct instrumented_module *module,
-                  const struct instrumented_function *function, uint32_t site)
+static void cover(const struct instrumented_module *module, struct instrumented_function *function,
+                  uint32_t site)
 {
     LLVMValueRef called = LLVMConstInt(module->type_i8, LAYOUT_CALLED, false);
     LLVMValueRef index = instrument_i64(module, function->first_site + site);
@@ -91,25 +91,25 @@ static void cover(const struct instrumented_module *module,
         LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->coverage, &index, 1, ""));
 
     LLVMSetVolatile(store, true);
+    function->added++;
     if (module->tag)
         LLVMSetMetadata(store, module->tag_kind, module->tag);
 }
 
 static void announce(const struct instrumented_module *module,
-                     const struct instrumented_function *function, uint32_t site)
+                     struct instrumented_function *function, uint32_t site)
 {
     uint32_t node = function->split.site_node[site];
     LLVMValueRef call = function->split.nodes[node].call;
     unsigned kind = LLVMGetEnumAttributeKindForName("nomerge", strlen("nomerge"));
+    struct path_action action;
 
     LLVMPositionBuilderBefore(module->builder, call);
     // the stores belong to the call's line, not to whatever row came before
     LLVMSetCurrentDebugLocation2(module->builder, LLVMInstructionGetDebugLoc(call));
     cover(module, function, site);
-    if (function->path && !function->shape.eager && path_stores(function->numbers, node))
-        words_store(
-            module, function->path,
-            LLVMBuildLoad2(module->builder, function->path_type, function->path_register, ""));
+    if (path_call_stores(function->numbers, &function->shape, node, &action))
+        words_change(module, function, &action, 1);
     LLVMSetCurrentDebugLocation2(module->builder, NULL);
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              LLVMCreateEnumAttribute(module->context, kind, 0));

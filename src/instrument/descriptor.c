@@ -106,29 +106,27 @@ static void tie_units(const struct instrumented_module *module, LLVMValueRef des
     free(units);
 }
 
-void descriptor_keep(const struct instrumented_module *module, LLVMValueRef global)
+void descriptor_keep(LLVMModuleRef module, const char *name, const LLVMValueRef *globals,
+                     unsigned count)
 {
-    // appending to an existing llvm.used means replacing it
-    LLVMValueRef old = LLVMGetNamedGlobal(module->module, "llvm.used");
-    unsigned count = 0;
-    LLVMValueRef *used = NULL;
+    LLVMValueRef old = LLVMGetNamedGlobal(module, name);
+    LLVMValueRef list = old ? LLVMGetInitializer(old) : NULL;
+    unsigned before = list ? (unsigned)LLVMGetNumOperands(list) : 0;
+    LLVMValueRef *values = xmalloc_array(before + count + 1ull, sizeof(*values));
 
-    if (old) {
-        LLVMValueRef list = LLVMGetInitializer(old);
-        count = (unsigned)LLVMGetNumOperands(list);
-        used = xmalloc_array(count + 1u, sizeof(*used));
-        for (unsigned i = 0; i < count; i++)
-            used[i] = LLVMGetOperand(list, i);
+    for (unsigned i = 0; i < before; i++)
+        values[i] = LLVMGetOperand(list, i);
+    for (unsigned i = 0; i < count; i++)
+        values[before + i] = globals[i];
+    if (old) // appending means replacing
         LLVMDeleteGlobal(old);
-    } else
-        used = xmalloc_array(1, sizeof(*used));
-    used[count++] = global;
-    LLVMValueRef list = LLVMConstArray2(module->type_ptr, used, count);
-    LLVMValueRef variable = LLVMAddGlobal(module->module, LLVMTypeOf(list), "llvm.used");
+    list = LLVMConstArray2(LLVMPointerTypeInContext(LLVMGetModuleContext(module), 0), values,
+                           before + count);
+    LLVMValueRef variable = LLVMAddGlobal(module, LLVMTypeOf(list), name);
     LLVMSetInitializer(variable, list);
     LLVMSetLinkage(variable, LLVMAppendingLinkage);
     LLVMSetSection(variable, "llvm.metadata");
-    free(used);
+    free(values);
 }
 
 void descriptor_add(struct instrumented_module *module)
@@ -159,6 +157,6 @@ void descriptor_add(struct instrumented_module *module)
     LLVMSetSection(descriptor, LAYOUT_DESCRIPTOR_SECTION);
     LLVMSetAlignment(descriptor, 8);
     LLVMSetGlobalConstant(descriptor, true);
-    descriptor_keep(module, descriptor);
+    descriptor_keep(module->module, "llvm.used", &descriptor, 1);
     tie_units(module, descriptor, name);
 }

@@ -7,10 +7,11 @@
  *   discriminators.c a discriminator a node, so that an address leads back to its node
  *   attributes.c     what must not be assumed of callees
  *   plain.c          copies that record nothing, for functions that are switched off
- *   words.c          the frame words: storage, debug info, initialisation
+ *   words.c          the frame words: storage, debug info, changes
  *   calls.c          call coverage
- *   paths.c          path sums
+ *   paths.c          where control comes by what changes sums
  *   tailcalls.c      frames stay, except in recursive cycles
+ *   trim.c           stores that inlining made useless
  *   descriptor.c     loaded data of the module
  *   suspects*.c      sampled predicates: sites, regions, counters (suspects.h)
  *
@@ -46,17 +47,19 @@ struct instrumented_function {
     uint32_t flags;             // enum section_function_flag
     bool optimized;             // not optnone
     bool left_out;              // by pattern, annotation or nature: nothing is recorded
+    bool copied;                // has a plain copy
     struct split split;
     struct path_numbering *numbers;
     uint64_t checksum;
     struct layout_shape shape;
-    struct layout_code code;
     // Set while the function is being instrumented.
-    LLVMValueRef plain;             // its copy that records nothing, or NULL
-    LLVMTypeRef path_type;          // of `path`, and of a single path in `last`
-    LLVMValueRef path, last, older; // frame words, or NULL
-    // Copies that the optimiser may keep in registers; NULL where the word itself does.
-    LLVMValueRef path_register, last_register, older_register;
+    LLVMValueRef plain;    // its copy that records nothing, or NULL
+    LLVMTypeRef word_type; // of frame words
+    LLVMValueRef word[LAYOUT_MOST_WORDS];
+    // What the optimiser may keep in registers; NULL where the word itself does.
+    LLVMValueRef sum[LAYOUT_MOST_WORDS];
+    LLVMValueRef pin; // at its entry
+    uint32_t added;   // instructions, as far as inlining counts them
 };
 
 struct instrumented_module {
@@ -73,11 +76,15 @@ struct instrumented_module {
     LLVMValueRef tag;      // of stores to it, for alias analysis; or NULL
     unsigned tag_kind;
     struct suspects *suspects; // or NULL
+    uint32_t *component;       // of the call graph, by function (tailcalls.c)
     LLVMTypeRef type_i8, type_i32, type_i64, type_ptr, type_void;
 };
 
-// Entry point, called by plugin.cc once a module. Returns whether the module changed.
+// Entry points, called by plugin.cc once a module each: as the front end made it (returns whether
+// it changed), when inlining is done, and last of all.
 bool instrument_module(LLVMModuleRef module);
+void instrument_trim(LLVMModuleRef module);
+void instrument_finish(LLVMModuleRef module);
 
 // INQUEST_PLUGIN as inquest-cc sets it; false with a message when it is malformed.
 bool instrument_options_init(struct instrument_options *options, const char *text,
@@ -85,8 +92,13 @@ bool instrument_options_init(struct instrument_options *options, const char *tex
 void instrument_options_deinit(struct instrument_options *options);
 bool instrument_options_wants(const struct instrument_options *options, const char *name);
 
+// Of lazy stores of frame words.
+#define WORDS_METADATA "inquest.word"
+
 // Has the function this attribute, one of those without a value?
 bool instrument_has_attribute(LLVMValueRef function, const char *name);
+// Is it used otherwise than by calling it?
+bool instrument_address_taken(LLVMValueRef function);
 
 // The steps of module.c, in this order.
 void embed_model(struct instrumented_module *module, LLVMMemoryBufferRef bitcode);
@@ -95,42 +107,58 @@ void embed_model(struct instrumented_module *module, LLVMMemoryBufferRef bitcode
 void embed_section(const struct instrumented_module *module, const char *section,
                    const unsigned char *frame, size_t size);
 void descriptor_add(struct instrumented_module *module);
-// Neither compiler nor linker drops it.
-void descriptor_keep(const struct instrumented_module *module, LLVMValueRef global);
-void attributes_strip(struct instrumented_module *module);
+// Appends to a list of globals such as llvm.used, which neither compiler nor linker drops.
+void descriptor_keep(LLVMModuleRef module, const char *list, const LLVMValueRef *globals,
+                     unsigned count);
+// Before anything else, and before the model is made: what is known of library functions.
+void attributes_mark(struct instrumented_module *module);
+void attributes_hold(struct instrumented_module *module);
 void discriminators_add(struct instrumented_module *module, struct instrumented_function *function);
 // The location with discriminator node + 1.
 LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
                                       LLVMMetadataRef location, uint32_t node);
+// Which functions make tail calls: flags and components.
+void tailcalls_find(struct instrumented_module *module);
 void tailcalls_limit(struct instrumented_module *module);
 bool plain_can_copy(LLVMValueRef function);
 // May the call stand twice?
 bool plain_can_copy_call(LLVMValueRef call);
-void plain_copy(struct instrumented_function *function);
+void plain_copy(struct instrumented_module *module, struct instrumented_function *function);
 // Once every copy was made.
 void plain_connect(struct instrumented_module *module);
-// Last: what refers to a function may count as taking its address.
-void plain_add_switches(struct instrumented_module *module);
 // `asm sideeffect ""` at the entry of a function.
 void words_pin(struct instrumented_module *module, struct instrumented_function *function);
+// Last: what was added does not count when the function is considered for inlining.
+void words_weigh(struct instrumented_module *module, struct instrumented_function *function);
 void words_add(struct instrumented_module *module, struct instrumented_function *function);
 void calls_init(struct instrumented_module *module);
 void calls_add(struct instrumented_module *module, struct instrumented_function *function);
 void paths_add(struct instrumented_module *module, struct instrumented_function *function);
 
 // plugin.cc: what LLVM's C interface lacks.
-LLVMValueRef plugin_copy_function(LLVMValueRef function);
+// The copy has debug information of its own, with this linkage name.
+LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name);
+// Are the addresses of its blocks known to the function and to tables of its own alone?
+bool plugin_can_copy_tables(LLVMValueRef function);
 bool plugin_has_prefix(LLVMValueRef function);
 void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data);
+// Does a call by name certainly come to this body, however the program is linked?
+bool plugin_is_final(LLVMValueRef function);
+// Adds what LLVM knows of a library function of this name; true if that is that it only reads.
+bool plugin_infer_library(LLVMValueRef function);
+// Puts what is known of the callee onto the call.
+void plugin_keep_attributes(LLVMValueRef call);
+// A function or a call: attributes.c.
+void plugin_hold(LLVMValueRef function_or_call);
 
 // Shared by the schemes.
 LLVMValueRef instrument_i32(const struct instrumented_module *module, uint32_t value);
 LLVMValueRef instrument_i64(const struct instrumented_module *module, uint64_t value);
-// A constant of the type of `path`.
-LLVMValueRef words_path_value(const struct instrumented_function *function, uint64_t word);
-// A volatile store: kept, and kept in order with other volatile accesses.
-void words_store(const struct instrumented_module *module, LLVMValueRef slot, LLVMValueRef value);
-// `asm sideeffect ""`: no code, but the function has an effect that must not be moved or dropped.
-void instrument_pin(const struct instrumented_module *module);
+// What happens to sums, at the builder's position.
+void words_change(const struct instrumented_module *module, struct instrumented_function *function,
+                  const struct path_action *actions, uint32_t count);
+// `asm sideeffect ""`: no code, but an effect that must not be moved or dropped. What stands behind
+// pins of different numbers is not merged.
+LLVMValueRef instrument_pin(const struct instrumented_module *module, uint64_t number);
 
 #endif

@@ -18,6 +18,22 @@ bool instrument_has_attribute(LLVMValueRef function, const char *name)
                                        LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
+bool instrument_address_taken(LLVMValueRef f)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
+            return true;
+        if (LLVMGetCalledValue(user) != f)
+            return true;
+        for (unsigned a = 0; a < LLVMGetNumArgOperands(user); a++)
+            if (LLVMGetOperand(user, a) == f)
+                return true;
+    }
+    return false;
+}
+
 // __builtin_setjmp is no call that splits a node, but control comes back behind it all the same:
 // what such a function would record cannot be relied on.
 static bool uses_builtin_setjmp(LLVMValueRef f)
@@ -88,23 +104,29 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
         function->flags |= SECTION_FUNCTION_NO_RECORD;
     function->numbers =
         path_numbering_create(&function->split.graph, function->level != SECTION_LEVEL_FULL);
+}
+
+// What the function keeps; requires that its tail calls are known.
+static void choose_shape(const struct instrumented_module *module,
+                         struct instrumented_function *function)
+{
     if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
-        function->shape = path_shape(function->numbers, function->split.site_count, function->level,
-                                     function->optimized);
+        function->shape = path_shape(
+            function->numbers, function->level,
+            section_function_is_eager(function->level, function->flags, function->optimized));
     bool records = function->level >= SECTION_LEVEL_CALLS &&
-                   (function->split.site_count > 0 || function->shape.has_path);
-    // a copy only where it would differ
-    if (module->options.tunable && records && plain_can_copy(f))
+                   (function->split.site_count > 0 || function->shape.words > 0);
+    function->copied = module->options.tunable && function->level >= SECTION_LEVEL_CALLS &&
+                       plain_can_copy(function->function);
+    // where there is nothing to record, only plain code calls the copy
+    if (function->copied && records)
         function->flags |= SECTION_FUNCTION_TUNABLE;
-    function->code = layout_code_of(module->module_id, index, path_range(function->numbers));
 }
 
 static void module_init(struct instrumented_module *module, LLVMModuleRef m)
 {
     uint32_t count = 0;
 
-    module->module = m;
-    module->context = LLVMGetModuleContext(m);
     module->builder = LLVMCreateBuilderInContext(module->context);
     module->debug = LLVMCreateDIBuilder(m);
     module->type_i8 = LLVMInt8TypeInContext(module->context);
@@ -118,6 +140,10 @@ static void module_init(struct instrumented_module *module, LLVMModuleRef m)
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             function_init(module, f, count++);
+    if (module->options.level > SECTION_LEVEL_NONE)
+        tailcalls_find(module);
+    for (uint32_t f = 0; f < module->function_count; f++)
+        choose_shape(module, &module->functions[f]);
 }
 
 static void module_deinit(struct instrumented_module *module)
@@ -127,6 +153,7 @@ static void module_deinit(struct instrumented_module *module)
         split_deinit(&module->functions[f].split);
     }
     free(module->functions);
+    free(module->component);
     suspects_destroy(module->suspects);
     LLVMDisposeDIBuilder(module->debug);
     LLVMDisposeBuilder(module->builder);
@@ -137,8 +164,8 @@ static void make_copies(struct instrumented_module *module)
 {
     for (uint32_t f = 0; f < module->function_count; f++) {
         discriminators_add(module, &module->functions[f]);
-        if (module->functions[f].flags & SECTION_FUNCTION_TUNABLE)
-            plain_copy(&module->functions[f]);
+        if (module->functions[f].copied)
+            plain_copy(module, &module->functions[f]);
     }
     plain_connect(module);
 }
@@ -151,11 +178,12 @@ static void instrument_function(struct instrumented_module *module,
         if (module->options.level > SECTION_LEVEL_NONE &&
             !instrument_has_attribute(function->function, "naked"))
             words_pin(module, function);
-        return;
+    } else {
+        words_add(module, function);
+        calls_add(module, function);
+        paths_add(module, function);
     }
-    words_add(module, function);
-    calls_add(module, function);
-    paths_add(module, function);
+    words_weigh(module, function);
 }
 
 // A module must be instrumented once, also when it goes through the pipeline again (-flto).
@@ -179,19 +207,22 @@ bool instrument_module(LLVMModuleRef m)
                 problem);
         return false;
     }
+    module.module = m;
+    module.context = LLVMGetModuleContext(m);
+    if (module.options.level > SECTION_LEVEL_NONE)
+        attributes_mark(&module);
     LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(m);
     module.module_id =
         hash_bytes(HASH_SEED, LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode));
     module_init(&module, m);
     if (module.options.suspects)
         suspects_find(&module); // sites are numbered as the front end made the code
-    if (module.options.level > SECTION_LEVEL_NONE) {
-        attributes_strip(&module);
-        calls_init(&module);
-    }
     make_copies(&module);
-    if (module.options.level > SECTION_LEVEL_NONE)
+    if (module.options.level > SECTION_LEVEL_NONE) {
+        attributes_hold(&module);
+        calls_init(&module);
         tailcalls_limit(&module);
+    }
     embed_model(&module, bitcode); // with what was found out about each function
     LLVMDisposeMemoryBuffer(bitcode);
     descriptor_add(&module);
@@ -199,7 +230,6 @@ bool instrument_module(LLVMModuleRef m)
         instrument_function(&module, &module.functions[f]);
     if (module.suspects)
         suspects_apply(&module);
-    plain_add_switches(&module);
     module_deinit(&module);
     return true;
 }

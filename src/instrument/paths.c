@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Path tracing: chord increments of the running sum, finished paths at cut edges
- * (program/path_number.h), all as codes (layout/frame.h).
+ * Path tracing: the code of edges (program/path_number.h), which changes sums and stores them
+ * (words.c).
  *
  * Requires: the frame words are there; call coverage stores may be. Breaks: edges are split, so the
  * function's split still names its instructions, but no longer all its blocks.
- *
- * With optimisation the sum lives in a register, so that increments fold into constants; eager
- * functions store each change, lazy ones store it before calls (calls.c). Without, it lives in the
- * word alone.
  */
 #include "instrument/instrument.h"
 
@@ -18,98 +14,9 @@
 
 struct path_context {
     const struct instrumented_module *module;
-    const struct instrumented_function *function;
+    struct instrumented_function *function;
     uint32_t *predecessor_count; // by node: distinct nodes with an edge to it
 };
-
-static LLVMValueRef load_path(const struct path_context *context)
-{
-    const struct instrumented_function *function = context->function;
-    LLVMBuilderRef builder = context->module->builder;
-
-    if (function->path_register)
-        return LLVMBuildLoad2(builder, function->path_type, function->path_register, "");
-    LLVMValueRef path = LLVMBuildLoad2(builder, function->path_type, function->path, "");
-    LLVMSetVolatile(path, true);
-    return path;
-}
-
-static void set_path(const struct path_context *context, LLVMValueRef path)
-{
-    const struct instrumented_function *function = context->function;
-
-    if (function->path_register)
-        LLVMBuildStore(context->module->builder, path, function->path_register);
-    if (function->shape.eager)
-        words_store(context->module, function->path, path);
-}
-
-static LLVMValueRef add(const struct path_context *context, LLVMValueRef path, uint64_t increment)
-{
-    const struct instrumented_function *function = context->function;
-
-    if (!increment)
-        return path;
-    return LLVMBuildAdd(context->module->builder, path,
-                        words_path_value(function, layout_increment(&function->code, increment)),
-                        "");
-}
-
-// Four paths in two words, or two in wide functions: the new one comes in from below.
-static void shift_in(const struct path_context *context, LLVMValueRef path)
-{
-    const struct instrumented_module *module = context->module;
-    const struct instrumented_function *function = context->function;
-    LLVMBuilderRef builder = module->builder;
-    LLVMTypeRef type = module->type_i64;
-    LLVMValueRef half = instrument_i64(module, 32);
-    LLVMValueRef last = LLVMBuildLoad2(builder, type, function->last_register, "");
-    LLVMValueRef older = LLVMBuildLoad2(builder, type, function->older_register, "");
-
-    if (function->shape.wide) {
-        older = last;
-        last = path;
-    } else {
-        older = LLVMBuildOr(builder, LLVMBuildShl(builder, older, half, ""),
-                            LLVMBuildLShr(builder, last, half, ""), "");
-        last = LLVMBuildOr(builder, LLVMBuildShl(builder, last, half, ""),
-                           LLVMBuildZExt(builder, path, type, ""), "");
-    }
-    LLVMBuildStore(builder, older, function->older_register);
-    LLVMBuildStore(builder, last, function->last_register);
-    words_store(module, function->older, older);
-    words_store(module, function->last, last);
-}
-
-// sum + increment is a finished path.
-static void finish_path(const struct path_context *context, uint64_t increment)
-{
-    LLVMValueRef path = add(context, load_path(context), increment);
-
-    if (context->function->shape.has_older)
-        shift_in(context, path);
-    else
-        words_store(context->module, context->function->last, path);
-}
-
-static void start_path(const struct path_context *context, uint32_t node)
-{
-    const struct instrumented_function *function = context->function;
-    uint64_t start = layout_encode(&function->code, path_start(function->numbers, node));
-
-    set_path(context, words_path_value(function, start));
-}
-
-// The code of one edge, at the builder's position.
-static void edge_code(const struct path_context *context, struct path_edge_action action,
-                      uint32_t target)
-{
-    if (action.cut) {
-        finish_path(context, action.increment);
-        start_path(context, target);
-    } else
-        set_path(context, add(context, load_path(context), action.increment));
-}
 
 static LLVMValueRef first_insertion_point(LLVMBasicBlockRef block)
 {
@@ -233,40 +140,25 @@ static LLVMMetadataRef edge_location(const struct path_context *context, uint32_
                : NULL;
 }
 
-// A call that returns twice: the path ends before it, and each return starts a new one without
-// reading anything that the first return left behind.
-static void returns_twice(const struct path_context *context, uint32_t node)
-{
-    const struct instrumented_module *module = context->module;
-    LLVMValueRef call = context->function->split.nodes[node].call;
-
-    LLVMPositionBuilderBefore(module->builder, call);
-    LLVMSetCurrentDebugLocation2(
-        module->builder,
-        edge_location(context, node, context->function->split.graph.successor_start[node]));
-    finish_path(context, 0);
-    LLVMPositionBuilderBefore(module->builder, LLVMGetNextInstruction(call));
-    start_path(context, node + 1);
-    LLVMSetCurrentDebugLocation2(module->builder, NULL);
-}
-
 static void plain_edge(const struct path_context *context, uint32_t node, uint32_t edge)
 {
     const struct split *split = &context->function->split;
     const struct path_graph *graph = &split->graph;
     uint32_t target = graph->successor[edge];
-    struct path_edge_action action = path_edge_action(context->function->numbers, edge);
+    struct path_action actions[PATH_MOST_ACTIONS];
+    uint32_t count =
+        path_edge_actions(context->function->numbers, &context->function->shape, edge, actions);
 
     for (uint32_t e = graph->successor_start[node]; e < edge; e++)
         if (graph->successor[e] == target)
             return; // the code of the first parallel edge serves this one
-    if (action.inside || (!action.cut && !action.increment))
+    if (!count)
         return;
     LLVMMetadataRef location = edge_location(context, node, edge);
     LLVMValueRef position = edge_position(context, node, target, location);
     LLVMPositionBuilderBefore(context->module->builder, position);
     LLVMSetCurrentDebugLocation2(context->module->builder, location);
-    edge_code(context, action, target);
+    words_change(context->module, context->function, actions, count);
     LLVMSetCurrentDebugLocation2(context->module->builder, NULL);
     // the jump behind the update belongs to the edge as well: the sum is no longer that of the node
     if (position == split->nodes[node].last)
@@ -278,13 +170,17 @@ static void shared_target(const struct path_context *context, uint32_t target)
 {
     const struct split *split = &context->function->split;
     const struct path_graph *graph = &split->graph;
-    LLVMBasicBlockRef *sources =
-        xmalloc_array(context->predecessor_count[target] + 1u, sizeof(LLVMBasicBlockRef));
-    LLVMBasicBlockRef block = split->nodes[target].block;
+    LLVMBasicBlockRef block = split->nodes[target].block, *sources;
     uint32_t count = 0;
     LLVMValueRef position = NULL;
     LLVMMetadataRef location = NULL;
+    struct path_action actions[PATH_MOST_ACTIONS];
+    uint32_t action_count =
+        path_shared_actions(context->function->numbers, &context->function->shape, target, actions);
 
+    if (!action_count)
+        return;
+    sources = xmalloc_array(context->predecessor_count[target] + 1u, sizeof(*sources));
     for (uint32_t n = 0; n < graph->node_count; n++)
         for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++)
             if (graph->successor[e] == target && (graph->edge_flags[e] & PATH_EDGE_SHARED) &&
@@ -301,8 +197,7 @@ static void shared_target(const struct path_context *context, uint32_t target)
     free(sources);
     LLVMPositionBuilderBefore(context->module->builder, position);
     LLVMSetCurrentDebugLocation2(context->module->builder, location);
-    finish_path(context, 0);
-    start_path(context, target);
+    words_change(context->module, context->function, actions, action_count);
     LLVMSetCurrentDebugLocation2(context->module->builder, NULL);
 }
 
@@ -325,17 +220,13 @@ void paths_add(struct instrumented_module *module, struct instrumented_function 
 {
     const struct path_graph *graph = &function->split.graph;
 
-    if (!function->shape.has_path)
+    if (!function->shape.words)
         return;
     struct path_context context = {module, function, count_predecessors(graph)};
     uint8_t *shared = xcalloc(graph->node_count + 1u, 1);
     for (uint32_t n = 0; n < graph->node_count; n++) {
         if (!path_reachable(function->numbers, n))
             continue;
-        if (graph->node_flags[n] & PATH_NODE_RETURNS_TWICE) {
-            returns_twice(&context, n);
-            continue;
-        }
         for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
             if (graph->edge_flags[e] & PATH_EDGE_SHARED)
                 shared[graph->successor[e]] = 1;

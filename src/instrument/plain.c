@@ -9,14 +9,21 @@
  * calls by name in this module, so that a program that is off altogether runs plain code only:
  * readers take what those did for unknown.
  *
- * Before the entry of the recording function stands struct layout_switch, as prefix data: it is in
- * the code exactly where the function is, however the program was linked or stripped.
+ * A function that only this module can name, and only by calling it, may be inlined everywhere and
+ * be gone; so may its copy, each for itself. Until then nothing but calls refers to either, since
+ * LLVM inlines the last call of a function more readily. A function whose copy is gone cannot be
+ * switched off alone: whoever calls it can. All other copies are kept.
+ *
+ * Last of all each function that has a copy gets struct layout_switch, as prefix data: it stands
+ * right before its entry, however the program was linked or stripped.
  */
 #include "instrument/instrument.h"
 
 #include "common/alloc.h"
 #include "instrument/clone.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,14 +51,13 @@ bool plain_can_copy_call(LLVMValueRef call)
 static bool can_copy_instruction(LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMIndirectBr:
-    case LLVMCallBr:
     case LLVMCatchSwitch:
     case LLVMCatchPad:
     case LLVMCleanupPad:
         return false;
     case LLVMCall:
     case LLVMInvoke:
+    case LLVMCallBr:
         return plain_can_copy_call(i);
     default:
         return true;
@@ -61,17 +67,11 @@ static bool can_copy_instruction(LLVMValueRef i)
 static bool can_copy_body(LLVMValueRef f)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
-         block = LLVMGetNextBasicBlock(block)) {
-        // a block whose address is taken: a table of them would lead into the other copy
-        for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
-             use = LLVMGetNextUse(use))
-            if (LLVMIsABlockAddress(LLVMGetUser(use)))
-                return false;
+         block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
             if (!can_copy_instruction(i))
                 return false;
-    }
-    return true;
+    return plugin_can_copy_tables(f);
 }
 
 // A body that a header gives to the optimiser only has no code of its own; a copy of it would have.
@@ -90,50 +90,50 @@ bool plain_can_copy(LLVMValueRef f)
     return can_copy_body(f);
 }
 
-// LLVM moves functions of this section away from the others.
-static void place(LLVMValueRef plain)
+#define SWITCH_ATTRIBUTE "inquest-switch" // of copies: module and function
+#define KEPT_COPIES      "__inquest_kept_copies"
+
+// Linkers keep functions of this prefix away from the others.
+static void place(const struct instrumented_module *module, LLVMValueRef plain)
 {
-    if (!LLVMGetSection(plain) || !*LLVMGetSection(plain))
-        LLVMSetSection(plain, ".text.unlikely.inquest");
+    static const char kind[] = "section_prefix", name[] = "function_section_prefix",
+                      prefix[] = "unlikely";
+    LLVMMetadataRef words[] = {LLVMMDStringInContext2(module->context, name, sizeof(name) - 1),
+                               LLVMMDStringInContext2(module->context, prefix, sizeof(prefix) - 1)};
+
+    LLVMGlobalSetMetadata(plain, LLVMGetMDKindIDInContext(module->context, kind, sizeof(kind) - 1),
+                          LLVMMDNodeInContext2(module->context, words, 2));
 }
 
-void plain_copy(struct instrumented_function *function)
+void plain_copy(struct instrumented_module *module, struct instrumented_function *function)
 {
     size_t length;
     const char *name = LLVMGetValueName2(function->function, &length);
     char *copy_name = xasprintf("%.*s" LAYOUT_PLAIN_SUFFIX, (int)length, name);
-    LLVMValueRef plain = plugin_copy_function(function->function);
+    char value[32];
+    int value_length =
+        snprintf(value, sizeof(value), "%016" PRIx64 ":%u", module->module_id, function->index);
 
-    LLVMSetValueName2(plain, copy_name, strlen(copy_name));
+    function->plain = plugin_copy_function(function->function, copy_name);
     free(copy_name);
-    LLVMSetLinkage(plain, LLVMInternalLinkage);
-    LLVMSetVisibility(plain, LLVMDefaultVisibility);
-    place(plain);
-    function->plain = plain;
+    LLVMSetLinkage(function->plain, LLVMInternalLinkage);
+    LLVMSetVisibility(function->plain, LLVMDefaultVisibility);
+    if (function->flags & SECTION_FUNCTION_TUNABLE)
+        LLVMAddAttributeAtIndex(
+            function->plain, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(module->context, SWITCH_ATTRIBUTE,
+                                      sizeof(SWITCH_ATTRIBUTE) - 1, value, (unsigned)value_length));
+    place(module, function->plain);
 }
 
 static void redirect_call(LLVMValueRef call, const struct value_map *copies)
 {
-    LLVMValueRef *copy = value_map_get(copies, (uintptr_t)LLVMGetCalledValue(call));
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    LLVMValueRef *copy = value_map_get(copies, (uintptr_t)callee);
 
-    if (copy)
+    // one that another module's may replace is left to the linker
+    if (copy && plugin_is_final(callee))
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, *copy);
-}
-
-static LLVMValueRef switch_data(const struct instrumented_module *module,
-                                const struct instrumented_function *function)
-{
-    LLVMValueRef distance = LLVMConstSub(LLVMConstPtrToInt(function->plain, module->type_i64),
-                                         LLVMConstPtrToInt(function->function, module->type_i64));
-    LLVMValueRef members[] = {
-        instrument_i64(module, LAYOUT_SWITCH_MAGIC),
-        instrument_i64(module, module->module_id),
-        instrument_i32(module, function->index),
-        LLVMConstTrunc(distance, module->type_i32),
-        LLVMConstNull(LLVMArrayType2(module->type_i8, sizeof(((struct layout_switch *)0)->saved))),
-    };
-
-    return LLVMConstStructInContext(module->context, members, 5, false);
 }
 
 static void redirect_calls(LLVMValueRef plain, const struct value_map *copies)
@@ -145,6 +145,52 @@ static void redirect_calls(LLVMValueRef plain, const struct value_map *copies)
                 redirect_call(i, copies);
 }
 
+static bool is_local(LLVMValueRef f)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(f);
+
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+// Copies of what can be called from elsewhere stay, whoever else calls them.
+static void keep_copies(struct instrumented_module *module)
+{
+    LLVMValueRef *kept = xmalloc_array(module->function_count + 1u, sizeof(*kept));
+    uint32_t count = 0;
+
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        const struct instrumented_function *function = &module->functions[f];
+
+        if (function->flags & SECTION_FUNCTION_TUNABLE &&
+            !is_only_for_inlining(function->function) &&
+            (!is_local(function->function) || instrument_address_taken(function->function)))
+            kept[count++] = function->plain;
+    }
+    if (count)
+        descriptor_keep(module->module, KEPT_COPIES, kept, count);
+    free(kept);
+}
+
+// Copies of functions that record nothing are for other copies alone.
+static void drop_unused(struct instrumented_module *module)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (uint32_t f = 0; f < module->function_count; f++) {
+            struct instrumented_function *function = &module->functions[f];
+
+            if (!function->plain || function->flags & SECTION_FUNCTION_TUNABLE ||
+                LLVMGetFirstUse(function->plain))
+                continue;
+            LLVMDeleteFunction(function->plain);
+            function->plain = NULL;
+            changed = true;
+        }
+    }
+}
+
 void plain_connect(struct instrumented_module *module)
 {
     struct value_map copies = MAP_INIT;
@@ -153,18 +199,75 @@ void plain_connect(struct instrumented_module *module)
         if (module->functions[f].plain)
             *value_map_put(&copies, (uintptr_t)module->functions[f].function) =
                 module->functions[f].plain;
+    keep_copies(module);
     for (uint32_t f = 0; f < module->function_count; f++)
         if (module->functions[f].plain)
             redirect_calls(module->functions[f].plain, &copies);
+    drop_unused(module);
     value_map_deinit(&copies);
 }
 
-void plain_add_switches(struct instrumented_module *module)
-{
-    for (uint32_t f = 0; f < module->function_count; f++) {
-        const struct instrumented_function *function = &module->functions[f];
+// ---- Last of all
 
-        if (function->plain && !is_only_for_inlining(function->function))
-            plugin_set_prefix(function->function, switch_data(module, function));
+static LLVMValueRef constant_i32(LLVMContextRef context, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(context), value, false);
+}
+
+// struct layout_switch, of a copy whose attribute says this.
+static LLVMValueRef switch_data(LLVMValueRef function, LLVMValueRef plain, const char *text)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    LLVMTypeRef type_i64 = LLVMInt64TypeInContext(context);
+    LLVMTypeRef saved =
+        LLVMArrayType2(LLVMInt8TypeInContext(context), sizeof(((struct layout_switch *)0)->saved));
+    LLVMValueRef distance =
+        LLVMConstSub(LLVMConstPtrToInt(plain, type_i64), LLVMConstPtrToInt(function, type_i64));
+    char *rest;
+    uint64_t module_id = strtoull(text, &rest, 16);
+    LLVMValueRef members[] = {
+        LLVMConstInt(type_i64, LAYOUT_SWITCH_MAGIC, false),
+        LLVMConstInt(type_i64, module_id, false),
+        constant_i32(context, (uint32_t)strtoul(rest + 1, NULL, 10)),
+        LLVMConstTrunc(distance, LLVMInt32TypeInContext(context)),
+        LLVMConstNull(saved),
+    };
+
+    return LLVMConstStructInContext(context, members, 5, false);
+}
+
+// The function that a copy was made of, if it is still there; else NULL.
+static LLVMValueRef original_of(LLVMModuleRef module, LLVMValueRef plain)
+{
+    size_t length, suffix = strlen(LAYOUT_PLAIN_SUFFIX);
+    const char *name = LLVMGetValueName2(plain, &length);
+
+    if (length <= suffix || strcmp(name + length - suffix, LAYOUT_PLAIN_SUFFIX) != 0)
+        return NULL;
+    char *original = xasprintf("%.*s", (int)(length - suffix), name);
+    LLVMValueRef found = LLVMGetNamedFunction(module, original);
+    free(original);
+    return found && !LLVMIsDeclaration(found) && !is_only_for_inlining(found) ? found : NULL;
+}
+
+void instrument_finish(LLVMModuleRef module)
+{
+    LLVMValueRef kept = LLVMGetNamedGlobal(module, KEPT_COPIES);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        LLVMAttributeRef attribute =
+            LLVMIsDeclaration(f)
+                ? NULL
+                : LLVMGetStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                                SWITCH_ATTRIBUTE, sizeof(SWITCH_ATTRIBUTE) - 1);
+        LLVMValueRef original = attribute ? original_of(module, f) : NULL;
+        unsigned length;
+
+        if (original)
+            plugin_set_prefix(
+                original,
+                switch_data(original, f, LLVMGetStringAttributeValue(attribute, &length)));
     }
+    if (kept)
+        LLVMDeleteGlobal(kept);
 }

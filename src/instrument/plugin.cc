@@ -1,32 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers the pass, and does what LLVM's C interface lacks. The only C++ file of the project.
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/Utils/BuildLibCalls.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include "llvm-c/Core.h"
 
 extern "C" {
 bool instrument_module(LLVMModuleRef module);
-LLVMValueRef plugin_copy_function(LLVMValueRef function);
+void instrument_trim(LLVMModuleRef module);
+void instrument_finish(LLVMModuleRef module);
+bool plugin_can_copy_tables(LLVMValueRef function);
+LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name);
 bool plugin_has_prefix(LLVMValueRef function);
 void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data);
+bool plugin_is_final(LLVMValueRef function);
+bool plugin_infer_library(LLVMValueRef function);
+void plugin_keep_attributes(LLVMValueRef call);
+void plugin_hold(LLVMValueRef function_or_call);
 }
 
-LLVMValueRef plugin_copy_function(LLVMValueRef function)
+// ---- Copies
+
+namespace
 {
+
+// Is `user`, or whatever uses it, nothing but instructions of the function?
+bool isUsedIn(const llvm::User *user, const llvm::Function *function)
+{
+    if (const auto *instruction = llvm::dyn_cast<llvm::Instruction>(user))
+        return instruction->getFunction() == function;
+    if (!llvm::isa<llvm::Constant>(user) || llvm::isa<llvm::GlobalValue>(user))
+        return false;
+    for (const llvm::User *next : user->users())
+        if (!isUsedIn(next, function))
+            return false;
+    return true;
+}
+
+// The variables whose initialisers the constant is part of.
+void addVariables(const llvm::Constant *constant, llvm::SetVector<llvm::GlobalVariable *> &found,
+                  bool &others, const llvm::Function *function)
+{
+    for (const llvm::User *user : constant->users()) {
+        if (const auto *instruction = llvm::dyn_cast<llvm::Instruction>(user))
+            others |= instruction->getFunction() != function;
+        else if (auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(user))
+            found.insert(const_cast<llvm::GlobalVariable *>(variable));
+        else if (llvm::isa<llvm::GlobalValue>(user))
+            others = true;
+        else
+            addVariables(llvm::cast<llvm::Constant>(user), found, others, function);
+    }
+}
+
+// Tables of addresses of the function's blocks. False: somebody else knows such an address.
+bool findTables(llvm::Function *function, llvm::SetVector<llvm::GlobalVariable *> &tables)
+{
+    bool others = false;
+
+    for (llvm::BasicBlock &block : *function)
+        if (block.hasAddressTaken())
+            addVariables(llvm::BlockAddress::get(function, &block), tables, others, function);
+    for (llvm::GlobalVariable *table : tables) {
+        others |= !table->hasLocalLinkage();
+        for (const llvm::User *user : table->users())
+            others |= !isUsedIn(user, function);
+    }
+    return !others;
+}
+
+} // namespace
+
+bool plugin_can_copy_tables(LLVMValueRef function)
+{
+    llvm::SetVector<llvm::GlobalVariable *> tables;
+
+    return findTables(llvm::unwrap<llvm::Function>(function), tables);
+}
+
+LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name)
+{
+    llvm::Function *original = llvm::unwrap<llvm::Function>(function);
+    llvm::SetVector<llvm::GlobalVariable *> tables;
     llvm::ValueToValueMapTy map;
 
-    return llvm::wrap(llvm::CloneFunction(llvm::unwrap<llvm::Function>(function), map));
+    findTables(original, tables);
+    for (llvm::GlobalVariable *table : tables) {
+        auto *copy = new llvm::GlobalVariable(*original->getParent(), table->getValueType(),
+                                              table->isConstant(), table->getLinkage(), nullptr,
+                                              table->getName() + ".inquest.plain", table);
+        copy->copyAttributesFrom(table);
+        map[table] = copy;
+    }
+    llvm::Function *copy = llvm::CloneFunction(original, map);
+    for (llvm::GlobalVariable *table : tables)
+        llvm::cast<llvm::GlobalVariable>(map[table])
+            ->setInitializer(llvm::MapValue(table->getInitializer(), map));
+    copy->setName(name);
+    if (copy->getSubprogram() && copy->getSubprogram() != original->getSubprogram())
+        copy->getSubprogram()->replaceLinkageName(llvm::MDString::get(copy->getContext(), name));
+    return llvm::wrap(copy);
 }
 
+// Something of its own between what is set here and the entry, or none where a jump could go?
 bool plugin_has_prefix(LLVMValueRef function)
 {
     auto *f = llvm::unwrap<llvm::Function>(function);
 
-    return f->hasPrefixData() || f->hasPrologueData();
+    return f->hasPrefixData() || f->hasPrologueData() ||
+           f->hasFnAttribute("patchable-function-prefix");
 }
 
 void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data)
@@ -34,26 +124,105 @@ void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data)
     llvm::unwrap<llvm::Function>(function)->setPrefixData(llvm::unwrap<llvm::Constant>(data));
 }
 
+bool plugin_is_final(LLVMValueRef function)
+{
+    auto *f = llvm::unwrap<llvm::Function>(function);
+
+    return f->isDSOLocal() && !f->isInterposable();
+}
+
+// ---- Attributes
+
+bool plugin_infer_library(LLVMValueRef function)
+{
+    auto *f = llvm::unwrap<llvm::Function>(function);
+    llvm::TargetLibraryInfoImpl implementation(llvm::Triple(f->getParent()->getTargetTriple()));
+    llvm::TargetLibraryInfo info(implementation);
+    llvm::LibFunc known;
+
+    if (!info.getLibFunc(*f, known) || !info.has(known))
+        return false;
+    llvm::inferNonMandatoryLibFuncAttrs(*f, info);
+    return f->onlyReadsMemory() && f->willReturn() && f->doesNotThrow();
+}
+
+void plugin_keep_attributes(LLVMValueRef call)
+{
+    auto *c = llvm::unwrap<llvm::CallBase>(call);
+
+    if (c->getMemoryEffects() != llvm::MemoryEffects::unknown())
+        c->setMemoryEffects(c->getMemoryEffects());
+    for (llvm::Attribute::AttrKind kind :
+         {llvm::Attribute::WillReturn, llvm::Attribute::Speculatable})
+        if (c->hasFnAttr(kind))
+            c->addFnAttr(kind);
+}
+
+void plugin_hold(LLVMValueRef function_or_call)
+{
+    llvm::Value *value = llvm::unwrap(function_or_call);
+    auto hold = [](auto *callee) {
+        llvm::MemoryEffects effects = callee->getMemoryEffects();
+
+        if (effects != llvm::MemoryEffects::unknown())
+            callee->setMemoryEffects(effects | llvm::MemoryEffects::inaccessibleMemOnly());
+        callee->removeFnAttr(llvm::Attribute::WillReturn);
+        callee->removeFnAttr(llvm::Attribute::Speculatable);
+    };
+
+    if (auto *f = llvm::dyn_cast<llvm::Function>(value))
+        hold(f);
+    else
+        hold(llvm::cast<llvm::CallBase>(value));
+}
+
 namespace
 {
 
-struct InquestPass : llvm::PassInfoMixin<InquestPass> {
+// A step of ours; also at -O0, and for functions that are not to be optimised.
+struct Step : llvm::PassInfoMixin<Step> {
+    bool (*step)(LLVMModuleRef);
+
+    explicit Step(bool (*function)(LLVMModuleRef)) : step(function)
+    {
+    }
     llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
     {
-        return instrument_module(llvm::wrap(&module)) ? llvm::PreservedAnalyses::none()
-                                                      : llvm::PreservedAnalyses::all();
+        return step(llvm::wrap(&module)) ? llvm::PreservedAnalyses::none()
+                                         : llvm::PreservedAnalyses::all();
     }
     static bool isRequired()
     {
         return true;
-    } // -O0 and optnone functions too
+    }
 };
 
-void registerPass(llvm::PassBuilder &builder)
+bool trim(LLVMModuleRef module)
+{
+    instrument_trim(module);
+    return true;
+}
+
+bool finish(LLVMModuleRef module)
+{
+    instrument_finish(module);
+    return true;
+}
+
+void registerSteps(llvm::PassBuilder &builder)
 {
     builder.registerPipelineStartEPCallback(
         [](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
-            manager.addPass(InquestPass());
+            manager.addPass(Step(instrument_module));
+        });
+    builder.registerOptimizerEarlyEPCallback(
+        [](llvm::ModulePassManager &manager, llvm::OptimizationLevel level) {
+            if (level != llvm::OptimizationLevel::O0)
+                manager.addPass(Step(trim));
+        });
+    builder.registerOptimizerLastEPCallback(
+        [](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
+            manager.addPass(Step(finish));
         });
 }
 
@@ -62,5 +231,5 @@ void registerPass(llvm::PassBuilder &builder)
 extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo()
 {
-    return {LLVM_PLUGIN_API_VERSION, "inquest", "1", registerPass};
+    return {LLVM_PLUGIN_API_VERSION, "inquest", "1", registerSteps};
 }

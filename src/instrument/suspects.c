@@ -199,7 +199,7 @@ static void add_descriptor(const struct suspects *suspects)
     LLVMSetSection(descriptor, SUSPECTS_DESCRIPTOR_SECTION);
     LLVMSetAlignment(descriptor, 8);
     LLVMSetGlobalConstant(descriptor, true);
-    descriptor_keep(module, descriptor);
+    descriptor_keep(module->module, "llvm.used", &descriptor, 1);
 }
 
 // A function of the runtime. It touches nothing that the program knows of, so that code may be
@@ -281,7 +281,7 @@ static void make_thresholds(struct suspects *suspects)
             LLVMAddGlobal(module->module, LLVMTypeOf(list), "__inquest_thresholds");
         LLVMSetInitializer(array, list);
         LLVMSetLinkage(array, LLVMInternalLinkage);
-        descriptor_keep(module, array);
+        descriptor_keep(module->module, "llvm.used", &array, 1);
         LLVMReplaceAllUsesWith(suspects->thresholds, array);
         free(values);
     }

@@ -18,27 +18,12 @@
 
 MAP_DEFINE_U64(function_map, uint32_t);
 
-static bool address_taken(LLVMValueRef f)
-{
-    for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
-
-        if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
-            return true;
-        if (LLVMGetCalledValue(user) != f)
-            return true;
-        for (unsigned a = 0; a < LLVMGetNumArgOperands(user); a++)
-            if (LLVMGetOperand(user, a) == f)
-                return true;
-    }
-    return false;
-}
-
 static bool is_named_elsewhere(LLVMValueRef f)
 {
     LLVMLinkage linkage = LLVMGetLinkage(f);
 
-    return (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage) || address_taken(f);
+    return (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage) ||
+           instrument_address_taken(f);
 }
 
 // Strongly connected components of the call graph; node `function_count` is "indirect".
@@ -129,39 +114,78 @@ static void find_components(struct call_graph *graph)
     free(on_stack);
 }
 
-static void keep_frames(const struct call_graph *graph, struct instrumented_function *function)
+// May the call take over its caller's frame?
+static bool is_in_cycle(const struct call_graph *graph, uint32_t caller, LLVMValueRef call)
+{
+    uint32_t callee = callee_index(graph, call);
+
+    return callee != UINT32_MAX && graph->component[callee] == graph->component[caller];
+}
+
+static void mark_tail_calls(const struct call_graph *graph, struct instrumented_function *function)
 {
     const struct split *split = &function->split;
 
     for (uint32_t s = 0; s < split->site_count; s++) {
         LLVMValueRef call = split->nodes[split->site_node[s]].call;
-        uint32_t callee = callee_index(graph, call);
-        bool cycle =
-            callee != UINT32_MAX && graph->component[callee] == graph->component[function->index];
 
         if (LLVMGetInstructionOpcode(call) != LLVMCall)
             continue;
-        if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail || cycle)
+        if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail ||
+            is_in_cycle(graph, function->index, call))
             function->flags |= SECTION_FUNCTION_TAIL_CALLS;
-        else if (function->level >= SECTION_LEVEL_CALLS)
+    }
+}
+
+static void keep_frames(const struct call_graph *graph, struct instrumented_function *function)
+{
+    const struct split *split = &function->split;
+
+    for (uint32_t s = 0; function->level >= SECTION_LEVEL_CALLS && s < split->site_count; s++) {
+        LLVMValueRef call = split->nodes[split->site_node[s]].call;
+
+        if (LLVMGetInstructionOpcode(call) == LLVMCall &&
+            LLVMGetTailCallKind(call) != LLVMTailCallKindMustTail &&
+            !is_in_cycle(graph, function->index, call))
             LLVMSetTailCallKind(call, LLVMTailCallKindNoTail);
     }
 }
 
-void tailcalls_limit(struct instrumented_module *module)
+static void graph_init(struct call_graph *graph, const struct instrumented_module *module)
 {
-    struct call_graph graph = {.module = module, .index = MAP_INIT};
-
-    graph.taken = xcalloc(module->function_count + 1u, 1);
-    graph.component = xcalloc(module->function_count + 1u, sizeof(uint32_t));
+    *graph = (struct call_graph){.module = module, .index = MAP_INIT};
+    graph->taken = xcalloc(module->function_count + 1u, 1);
+    graph->component = module->component;
     for (uint32_t f = 0; f < module->function_count; f++) {
-        *function_map_put(&graph.index, (uintptr_t)module->functions[f].function) = f;
-        graph.taken[f] = is_named_elsewhere(module->functions[f].function);
+        *function_map_put(&graph->index, (uintptr_t)module->functions[f].function) = f;
+        graph->taken[f] = is_named_elsewhere(module->functions[f].function);
     }
+}
+
+static void graph_deinit(struct call_graph *graph)
+{
+    function_map_deinit(&graph->index);
+    free(graph->taken);
+}
+
+void tailcalls_find(struct instrumented_module *module)
+{
+    struct call_graph graph;
+
+    module->component = xcalloc(module->function_count + 1u, sizeof(uint32_t));
+    graph_init(&graph, module);
     find_components(&graph);
     for (uint32_t f = 0; f < module->function_count; f++)
+        mark_tail_calls(&graph, &module->functions[f]);
+    graph_deinit(&graph);
+}
+
+void tailcalls_limit(struct instrumented_module *module)
+{
+    struct call_graph graph;
+
+    graph_init(&graph, module);
+    for (uint32_t f = 0; f < module->function_count; f++)
         keep_frames(&graph, &module->functions[f]);
-    function_map_deinit(&graph.index);
-    free(graph.taken);
-    free(graph.component);
+    graph_deinit(&graph);
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The frame words of an activation (layout/frame.h): stack slots, their debug info, what they hold
- * at entry.
+ * The frame words of an activation (layout/frame.h): stack slots, their debug info, what is stored
+ * in them.
  *
  * A slot is a scalar that only volatile stores (and, without optimisation, volatile loads) use. So
  * it stays in memory (mem2reg and SROA promote no slot with volatile accesses), no store of it is
  * dropped, doubled or moved to where it was not (LangRef, "Volatile Memory Accesses"), its address
  * is known to no callee, and it is an array to no stack protector.
  *
- * The values themselves live in slots that the optimiser may keep in registers.
+ * The sums themselves live in slots that the optimiser may keep in registers, so that increments
+ * fold into constants; without optimisation, in the words.
  */
 #include "instrument/instrument.h"
 
+#include <stdio.h>
 #include <string.h>
 
 LLVMValueRef instrument_i32(const struct instrumented_module *module, uint32_t value)
@@ -24,23 +26,87 @@ LLVMValueRef instrument_i64(const struct instrumented_module *module, uint64_t v
     return LLVMConstInt(module->type_i64, value, false);
 }
 
-void instrument_pin(const struct instrumented_module *module)
+// llvm::MemoryEffects: two bits each for memory of arguments, inaccessible memory, and the rest.
+#define MEMORY_INACCESSIBLE (3u << 2)
+
+LLVMValueRef instrument_pin(const struct instrumented_module *module, uint64_t number)
 {
-    LLVMTypeRef type = LLVMFunctionType(module->type_void, NULL, 0, false);
+    LLVMTypeRef argument = module->type_i64;
+    LLVMTypeRef type = LLVMFunctionType(module->type_void, &argument, 1, false);
+    LLVMValueRef value = instrument_i64(module, number);
     LLVMValueRef code =
-        LLVMGetInlineAsm(type, "", 0, "", 0, true, false, LLVMInlineAsmDialectATT, false);
+        LLVMGetInlineAsm(type, "", 0, "i", 1, true, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef pin = LLVMBuildCall2(module->builder, type, code, &value, 1, "");
 
-    LLVMBuildCall2(module->builder, type, code, NULL, 0, "");
+    LLVMAddCallSiteAttribute(
+        pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(module->context, LLVMGetEnumAttributeKindForName("nounwind", 8),
+                                0));
+    LLVMAddCallSiteAttribute(
+        pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(module->context, LLVMGetEnumAttributeKindForName("willreturn", 10),
+                                0));
+    // memory that nobody else can reach: what the program has loaded need not be loaded again
+    LLVMAddCallSiteAttribute(
+        pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(module->context, LLVMGetEnumAttributeKindForName("memory", 6),
+                                MEMORY_INACCESSIBLE));
+    return pin;
 }
 
-LLVMValueRef words_path_value(const struct instrumented_function *function, uint64_t word)
+// A volatile store: kept, and kept in order with other volatile accesses. Lazy ones are marked, for
+// trim.c.
+static void store_word(const struct instrumented_module *module,
+                       const struct instrumented_function *function, uint32_t word,
+                       LLVMValueRef value)
 {
-    return LLVMConstInt(function->path_type, word, false);
+    LLVMValueRef store = LLVMBuildStore(module->builder, value, function->word[word]);
+    unsigned kind =
+        LLVMGetMDKindIDInContext(module->context, WORDS_METADATA, strlen(WORDS_METADATA));
+
+    LLVMSetVolatile(store, true);
+    if (!function->shape.eager)
+        LLVMSetMetadata(
+            store, kind,
+            LLVMMetadataAsValue(module->context, LLVMMDNodeInContext2(module->context, NULL, 0)));
 }
 
-void words_store(const struct instrumented_module *module, LLVMValueRef slot, LLVMValueRef value)
+static LLVMValueRef load_sum(const struct instrumented_module *module,
+                             const struct instrumented_function *function, uint32_t word)
 {
-    LLVMSetVolatile(LLVMBuildStore(module->builder, value, slot), true);
+    LLVMValueRef slot = function->sum[word];
+    LLVMValueRef sum = LLVMBuildLoad2(module->builder, function->word_type,
+                                      slot ? slot : function->word[word], "");
+
+    LLVMSetVolatile(sum, !slot);
+    return sum;
+}
+
+static void change(const struct instrumented_module *module, struct instrumented_function *function,
+                   const struct path_action *action)
+{
+    struct layout_code code = path_code(function->numbers, &function->shape, module->module_id,
+                                        function->index, action->region);
+    LLVMValueRef sum = action->sets ? NULL : load_sum(module, function, action->word);
+
+    if (action->sets)
+        sum = LLVMConstInt(function->word_type, layout_encode(&code, action->value), false);
+    else if (action->value)
+        sum = LLVMBuildAdd(
+            module->builder, sum,
+            LLVMConstInt(function->word_type, layout_increment(&code, action->value), false), "");
+    if (function->sum[action->word] && (action->sets || action->value))
+        LLVMBuildStore(module->builder, sum, function->sum[action->word]);
+    if (function->shape.eager || action->stores)
+        store_word(module, function, action->word, sum);
+    function->added += function->shape.eager || action->stores; // additions fold into constants
+}
+
+void words_change(const struct instrumented_module *module, struct instrumented_function *function,
+                  const struct path_action *actions, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        change(module, function, &actions[i]);
 }
 
 static void declare(const struct instrumented_module *module,
@@ -75,41 +141,12 @@ static LLVMValueRef first_after_allocas(LLVMBasicBlockRef block)
 }
 
 static LLVMValueRef add_slot(const struct instrumented_module *module,
-                             const struct instrumented_function *function, LLVMTypeRef type,
-                             const char *name)
+                             const struct instrumented_function *function, const char *name)
 {
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function->function);
 
     LLVMPositionBuilderBefore(module->builder, LLVMGetFirstInstruction(entry));
-    return LLVMBuildAlloca(module->builder, type, name);
-}
-
-// With optimisation, the values from which the words are stored.
-static void add_registers(const struct instrumented_module *module,
-                          struct instrumented_function *function)
-{
-    if (function->optimized)
-        function->path_register = add_slot(module, function, function->path_type, "");
-    if (function->shape.has_older) {
-        function->last_register = add_slot(module, function, module->type_i64, "");
-        function->older_register = add_slot(module, function, module->type_i64, "");
-    }
-}
-
-static void initialize(const struct instrumented_module *module,
-                       const struct instrumented_function *function)
-{
-    uint64_t start = layout_encode(&function->code, path_start(function->numbers, 0));
-    LLVMValueRef path = words_path_value(function, start);
-
-    if (function->path_register)
-        LLVMBuildStore(module->builder, path, function->path_register);
-    if (function->shape.has_older) {
-        LLVMBuildStore(module->builder, instrument_i64(module, 0), function->last_register);
-        LLVMBuildStore(module->builder, instrument_i64(module, 0), function->older_register);
-    }
-    if (function->shape.eager)
-        words_store(module, function->path, path);
+    return LLVMBuildAlloca(module->builder, function->word_type, name);
 }
 
 // The function has an effect that must not be moved or dropped: what its callers recorded of
@@ -118,31 +155,43 @@ void words_pin(struct instrumented_module *module, struct instrumented_function 
 {
     LLVMPositionBuilderBefore(module->builder,
                               first_after_allocas(LLVMGetEntryBasicBlock(function->function)));
-    instrument_pin(module);
+    function->pin = instrument_pin(module, function->index);
+}
+
+/*
+ * LLVM counts 5 for an instruction when it considers a function for inlining, and takes this
+ * attribute's word for what a call inside of it counts. The pin stays where it is when the function
+ * is inlined, so that the sum is right for whoever is considered next.
+ */
+void words_weigh(struct instrumented_module *module, struct instrumented_function *function)
+{
+    static const char key[] = "call-inline-cost";
+    char value[16];
+    int length = snprintf(value, sizeof(value), "%d", -5 * (int)function->added);
+
+    if (function->pin)
+        LLVMAddCallSiteAttribute(function->pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 LLVMCreateStringAttribute(module->context, key, sizeof(key) - 1,
+                                                           value, (unsigned)length));
 }
 
 void words_add(struct instrumented_module *module, struct instrumented_function *function)
 {
-    const struct layout_shape *shape = &function->shape;
     LLVMValueRef at = first_after_allocas(LLVMGetEntryBasicBlock(function->function));
+    struct path_action actions[PATH_MOST_ACTIONS];
 
     words_pin(module, function);
-    if (!shape->has_path)
-        return;
-    function->path_type = shape->wide ? module->type_i64 : module->type_i32;
-    function->path = add_slot(module, function, function->path_type, LAYOUT_PATH_VARIABLE);
-    declare(module, function, LAYOUT_PATH_VARIABLE, function->path, at);
-    if (shape->has_last) {
-        LLVMTypeRef type = shape->has_older ? module->type_i64 : function->path_type;
+    function->word_type = function->shape.wide ? module->type_i64 : module->type_i32;
+    for (uint32_t w = 0; w < function->shape.words; w++) {
+        char name[] = LAYOUT_WORD_VARIABLE "0";
 
-        function->last = add_slot(module, function, type, LAYOUT_LAST_VARIABLE);
-        declare(module, function, LAYOUT_LAST_VARIABLE, function->last, at);
+        name[sizeof(name) - 2] = (char)('0' + w);
+        function->word[w] = add_slot(module, function, name);
+        declare(module, function, name, function->word[w], at);
+        if (function->optimized)
+            function->sum[w] = add_slot(module, function, "");
     }
-    if (shape->has_older) {
-        function->older = add_slot(module, function, module->type_i64, LAYOUT_OLDER_VARIABLE);
-        declare(module, function, LAYOUT_OLDER_VARIABLE, function->older, at);
-    }
-    add_registers(module, function);
     LLVMPositionBuilderBefore(module->builder, at);
-    initialize(module, function);
+    words_change(module, function, actions,
+                 path_entry_actions(function->numbers, &function->shape, actions));
 }

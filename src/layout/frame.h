@@ -12,29 +12,26 @@
  *   - before the entry of each function that can be switched off, struct layout_switch.
  *
  * On the stack, one set an activation, inlined ones included: the *frame words*, each a variable of
- * its own in DWARF. Their address is not known to anybody, so that no call can change them, no
- * canary is drawn, and stack protectors put them below all arrays.
+ * its own in DWARF, LAYOUT_WORD_VARIABLE and its number. Their address is not known to anybody, so
+ * that no call can change them, no canary is drawn, and stack protectors put them below all arrays.
  *
- *     path     the running path sum                                  if shape.has_path
- *     last     the path that was finished last, of a function with cut edges: if shape.has_last
- *     older    the ones before it                                    if shape.has_older
+ * A word holds the sum of one region of the function (program/path_number.h): word 0 that of the
+ * function or its outermost loop that has any, the next one that of a loop inside. Loops beside
+ * each other share a word. Words have 32 bits, or 64 in functions with very many paths.
  *
- * `path` has 32 bits, or 64 in functions with very many paths (shape.wide). Without `older`, `last`
- * is one word of that size; with it both have 64 bits, and each holds two paths where `path` has 32
- * bits, the newer one in the low half: so four, or two in wide functions. 0 stands for none.
+ * A sum is kept as a code, layout_code_of(): `offset + multiplier * sum`. Few sums lead to where an
+ * activation stands, so of all values of a word nearly none is right there: 0, 1, a pointer, text
+ * and any change of one byte are noticed. The multiplication costs nothing, since it is made on the
+ * increments when the program is compiled; and each region has an offset of its own.
  *
- * A sum is kept as a code, layout_code_of(): `offset + multiplier * sum`. Sums are few and small,
- * so of all values of a word nearly none is a code of this function: 0, 1, a pointer, text and any
- * change of one byte are noticed. The multiplication costs nothing, since it is made on the
- * increments when the program is compiled.
+ * *Eager* functions (shape.eager) store each change of a sum. In *lazy* ones sums live in
+ * registers, and are stored where an activation can come to wait, if the word does not hold the sum
+ * already on every way there: before calls, and on edges into loops that have calls. So they are
+ * right while a call is waited for, older in a frame that was interrupted, and of another
+ * activation where none of this one's calls was passed.
  *
- * *Eager* functions (shape.eager) store `path` at their entry and whenever it changes. In *lazy*
- * ones it lives in a register, and is stored before each call where the word does not hold it
- * already on every way there (path_stores()): right while a call is waited for, older in a frame
- * that was interrupted, and of another activation where none of this one's calls was passed.
- *
- * The shape is a pure function of the model (program/path_number.h), so it is stored nowhere.
- * Shared by the compiler plugin and the reader. No libc.
+ * The shape is a pure function of the model, so it is stored nowhere. Shared by the compiler plugin
+ * and the reader. No libc.
  */
 #ifndef LAYOUT_FRAME_H
 #define LAYOUT_FRAME_H
@@ -42,9 +39,8 @@
 #include <stdint.h>
 
 #define LAYOUT_VERSION            3u
-#define LAYOUT_PATH_VARIABLE      "__inquest_path"
-#define LAYOUT_LAST_VARIABLE      "__inquest_last"
-#define LAYOUT_OLDER_VARIABLE     "__inquest_older"
+#define LAYOUT_WORD_VARIABLE      "__inquest_path" // and a digit
+#define LAYOUT_MOST_WORDS         8u
 #define LAYOUT_DESCRIPTOR_SECTION "inquest_desc"
 #define LAYOUT_COVERAGE_SECTION   "inquest_cov"
 #define LAYOUT_FLAGS_SECTION      "inquest_flags"
@@ -98,7 +94,7 @@ struct layout_switch {
 // ---- Codes of path sums
 
 #define LAYOUT_NARROW_RANGE (1ull << 18) // of sums, in either direction: 32 bits do
-#define LAYOUT_MOST_PATHS   (1ull << 40)
+#define LAYOUT_MOST_PATHS   (1ull << 40) // to one place
 
 struct layout_code {
     uint64_t multiplier; // odd
@@ -173,13 +169,14 @@ static inline int layout_code_is_good(const struct layout_code *code)
     return 1;
 }
 
-// The code of function number `index` of a module, whose sums lie in this range around 0
-// (path_range()). A few dozen are tried, and the first good one is taken: the same for whoever
-// asks.
-static inline struct layout_code layout_code_of(uint64_t module_id, uint32_t index, uint64_t range)
+// The code of a region's sums, of function number `index` of a module, which all lie in this range
+// around 0. A few dozen are tried, and the first good one is taken: the same for whoever asks.
+static inline struct layout_code layout_code_of(uint64_t module_id, uint32_t index, uint32_t region,
+                                                uint64_t range, int wide)
 {
-    struct layout_code code = {.bits = range <= LAYOUT_NARROW_RANGE ? 32 : 64, .range = range};
-    uint64_t seed = module_id + 0x9e3779b97f4a7c15ull * (index + 1ull);
+    struct layout_code code = {.bits = wide ? 64 : 32, .range = range};
+    uint64_t seed =
+        module_id + 0x9e3779b97f4a7c15ull * (index + 1ull) + 0xc2b2ae3d27d4eb4full * region;
 
     for (int tries = 0; tries < 64; tries++) {
         seed = layout_mix(seed + 0x9e3779b97f4a7c15ull);
@@ -195,10 +192,8 @@ static inline struct layout_code layout_code_of(uint64_t module_id, uint32_t ind
 }
 
 struct layout_shape {
-    uint8_t has_path;
-    uint8_t has_last;
-    uint8_t has_older;
-    uint8_t wide; // `path` has 64 bits
+    uint8_t words;
+    uint8_t wide; // words have 64 bits
     uint8_t eager;
 };
 

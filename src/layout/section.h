@@ -74,4 +74,11 @@ enum section_function_flag {
     SECTION_FUNCTION_TAIL_CALLS = 1u << 2, // may end with a call that takes over its frame
 };
 
+// Does a function store each change of its sums (layout/frame.h)? Not where calls may take over its
+// frame: nothing can come behind those. `optimized`: not optnone.
+static inline int section_function_is_eager(uint32_t level, uint32_t flags, int optimized)
+{
+    return !optimized || (level == SECTION_LEVEL_FULL && !(flags & SECTION_FUNCTION_TAIL_CALLS));
+}
+
 #endif

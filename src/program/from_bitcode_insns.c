@@ -94,6 +94,8 @@ static uint32_t site_flags(LLVMValueRef call, const struct call *made)
         flags |= SITE_RETURNS_TWICE;
     if (made->flags & CALL_NOUNWIND)
         flags |= SITE_NOUNWIND;
+    if (split_is_loose(call))
+        flags |= SITE_LOOSE;
     if (LLVMIsAInvokeInst(call))
         flags |= SITE_INVOKE;
     else if (LLVMIsACallInst(call) && LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail)

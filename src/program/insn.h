@@ -552,6 +552,7 @@ enum site_flag {
     SITE_AT_EXIT = 1u << 12,      // atexit and its like
     SITE_IFUNC = 1u << 13,        // names an ifunc
     SITE_EXITS = 1u << 14,        // exit and its like: runs atexit handlers and destructors
+    SITE_LOOSE = 1u << 15,        // the optimiser may have moved, merged or dropped it
 };
 
 struct code_site {

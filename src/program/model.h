@@ -371,7 +371,6 @@ static inline uint32_t model_function_level(const struct model *model, struct fu
 const struct path_numbering *model_numbering(struct model *model, struct function_id function);
 // What the frame record of the function holds; all 0 where it has none.
 struct layout_shape model_shape(struct model *model, struct function_id function);
-struct layout_code model_code_of_paths(struct model *model, struct function_id function);
 
 // ---- Text form (docs/formats/model.md)
 

@@ -248,14 +248,7 @@ struct layout_shape model_shape(struct model *model, struct function_id id)
 
     if (function->record_flags & SECTION_FUNCTION_NO_RECORD)
         return (struct layout_shape){0};
-    return path_shape(model_numbering(model, id), function->site_count, function->level,
-                      !(function->flags & FUNCTION_OPTNONE));
-}
-
-struct layout_code model_code_of_paths(struct model *model, struct function_id id)
-{
-    const struct model_function *function = model_function(model, id);
-
-    return layout_code_of(model_module(model, function->module)->id, function->index,
-                          path_range(model_numbering(model, id)));
+    return path_shape(model_numbering(model, id), function->level,
+                      section_function_is_eager(function->level, function->record_flags,
+                                                !(function->flags & FUNCTION_OPTNONE)));
 }

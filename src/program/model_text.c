@@ -37,9 +37,9 @@ static const char *const node_flags[] = {"call",        "returns-twice", "return
                                          "unreachable", "resume",        "asm",
                                          "landing",     "block",         "block-address"};
 static const char *const site_flags[] = {
-    "indirect",     "noreturn",     "returns-twice", "nounwind",   "invoke",
-    "longjmp",      "musttail",     "external",      "calls-back", "may-longjmp",
-    "thread-start", "signal-setup", "at-exit",       "ifunc",      "exits"};
+    "indirect", "noreturn", "returns-twice", "nounwind",    "invoke",       "longjmp",
+    "musttail", "external", "calls-back",    "may-longjmp", "thread-start", "signal-setup",
+    "at-exit",  "ifunc",    "exits",         "loose"};
 static const char *const root_reasons[] = {
     "main",   "constructor", "destructor", "exported", "ifunc-resolver", "modelless", "escaped",
     "signal", "thread",      "at-exit",    "assembly", "used",           "builtin"};

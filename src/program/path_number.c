@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Requires: a graph whose node 0 is the entry. Keeps: the graph is only read.
+ * Numbers, increments, and where they are stored; see path_number.h.
  *
- * The steps, in order: depth-first search (retreating edges, reverse post-order), loops to
- * collapse, numbering edges between units, path counts with extra cuts, edge values, a spanning
- * tree of the edges thought hot, potentials. After T. Ball and J. Larus, "Efficient path profiling"
- * (MICRO'96), sections 3.1 to 3.4; differences: starts are shared by all cut edges with the same
- * target, and the edge from exit back to entry is not in the tree, since the reader can add
- * potentials.
- *
- * A value sum S along a path from the start to u and the chord sum C that the program keeps are
- * related by S = C + potential(u) - potential(start). Out-edges of a unit have ascending values
- * that begin with 0, so the unfinished path at u with value sum S is a prefix of the finished path
- * S.
+ * Numbers follow Ball and Larus, "Efficient path profiling" (MICRO'96), sections 3.1 to 3.3, turned
+ * round: an edge's value counts the paths that come to its target before it, so that a path is
+ * known by its sum and the unit where it stands, finished or not. Increments are chords of a
+ * spanning tree as there; a sum is never read at a region's end, so the tree needs no edge back.
  */
-#include "program/path_number.h"
+#include "program/path_internal.h"
 
 #include "common/alloc.h"
 #include "common/hash.h"
@@ -24,54 +17,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE       UINT32_MAX
-#define PATH_LIMIT LAYOUT_MOST_PATHS
-
-// An edge of the numbering graph. `from` and `to` are units (header nodes), or START / EXIT.
-struct edge {
-    uint32_t from, to;
-    uint32_t origin; // index in graph.successor; for exits of a terminal node: NONE
-    uint32_t source; // the node it leaves (a member of unit `from`), NONE for starts
-    uint32_t target; // the node it enters; NONE for terminal exits and where it is one of several
-    uint64_t weight; // estimated frequency
-    uint64_t value;
-    bool forced; // must be in the tree
-};
-
-struct path_numbering {
-    const struct path_graph *graph;
-    uint32_t node_count;
-    bool has_cuts;
-    uint8_t *reachable;
-    uint8_t *cut;     // by graph edge
-    uint32_t *unit;   // by node
-    uint8_t *is_loop; // by node: header of a collapsed loop
-    uint8_t *starts;  // by node
-    uint32_t *order;  // reachable nodes in reverse post-order
-    uint32_t order_count;
-    uint16_t *depth;
-
-    struct edge *edges; // sorted by `from`, in value order
-    uint32_t edge_count;
-    uint32_t *first_edge; // by unit, node_count + 3 entries
-    uint32_t *edge_of;    // by graph edge: numbering edge; NONE when there is none
-    uint32_t *start_edge; // by node
-    uint64_t *count;      // by unit
-    uint64_t *potential;  // by unit
-
-    uint8_t *stores; // by node: path_stores()
-};
-
-// The two units that are not nodes.
-static uint32_t unit_start(const struct path_numbering *numbers)
+uint32_t path_region_of(const struct path_numbering *numbers, uint32_t node)
 {
-    return numbers->node_count;
+    uint32_t region = numbers->region[node];
+
+    return numbers->regions[region].opaque ? numbers->regions[region].parent : region;
 }
 
-static uint32_t unit_exit(const struct path_numbering *numbers)
+bool path_region_holds(const struct path_numbering *numbers, uint32_t region, uint32_t inner)
 {
-    return numbers->node_count + 1;
+    while (inner != region && inner != PATH_NONE)
+        inner = numbers->regions[inner].parent;
+    return inner == region;
 }
+
+uint32_t path_unit_in(const struct path_numbering *numbers, uint32_t region, uint32_t node)
+{
+    uint32_t inner = numbers->region[node];
+
+    if (inner == region)
+        return node;
+    while (numbers->regions[inner].parent != region)
+        inner = numbers->regions[inner].parent;
+    return path_loop_unit(numbers, inner);
+}
+
+bool path_reachable(const struct path_numbering *numbers, uint32_t node)
+{
+    return numbers->reachable[node];
+}
+
+bool path_in_loop(const struct path_numbering *numbers, uint32_t header, uint32_t node)
+{
+    if (!numbers->reachable[node])
+        return false;
+    for (uint32_t r = numbers->region[node]; r != 0; r = numbers->regions[r].parent)
+        if (numbers->regions[r].header == header)
+            return true;
+    return false;
+}
+
+// ---- Edges of regions
 
 static uint32_t first_parallel(const struct path_graph *graph, uint32_t node, uint32_t edge)
 {
@@ -81,395 +67,182 @@ static uint32_t first_parallel(const struct path_graph *graph, uint32_t node, ui
     return edge;
 }
 
-// Depth-first search in successor order: reachable nodes, reverse post-order, retreating edges.
-static void search(struct path_numbering *numbers)
+// The innermost region that holds both and is not opaque.
+static uint32_t common_region(const struct path_numbering *numbers, uint32_t a, uint32_t b)
 {
-    const struct path_graph *graph = numbers->graph;
-    uint32_t *stack = xmalloc_array(graph->node_count + 1u, sizeof(*stack));
-    uint32_t *next = xmalloc_array(graph->node_count + 1u, sizeof(*next));
-    uint8_t *open = xcalloc(graph->node_count + 1u, 1);
-    uint32_t top = 0, finished = graph->node_count;
+    uint32_t region = path_region_of(numbers, a), other = path_region_of(numbers, b);
 
-    stack[top] = 0;
-    next[top++] = graph->successor_start[0];
-    numbers->reachable[0] = open[0] = 1;
-    while (top) {
-        uint32_t node = stack[top - 1], e = next[top - 1];
-
-        if (e == graph->successor_start[node + 1]) {
-            open[node] = 0;
-            numbers->order[--finished] = node;
-            top--;
-            continue;
-        }
-        next[top - 1]++;
-        uint32_t target = graph->successor[e];
-        assert(target < graph->node_count);
-        if (open[target])
-            numbers->cut[e] = 1;
-        else if (!numbers->reachable[target]) {
-            numbers->reachable[target] = open[target] = 1;
-            stack[top] = target;
-            next[top++] = graph->successor_start[target];
-        }
-    }
-    numbers->order_count = graph->node_count - finished;
-    memmove(numbers->order, numbers->order + finished, numbers->order_count * sizeof(uint32_t));
-    free(stack);
-    free(next);
-    free(open);
+    while (!path_region_holds(numbers, region, other))
+        region = numbers->regions[region].parent;
+    return region;
 }
 
-// Immediate dominators over reverse post-order positions (Cooper, Harvey, Kennedy).
-static uint32_t *dominators(const struct path_numbering *numbers, const uint32_t *position)
+// Is what was kept of the region perhaps wrong when control goes on from there? A jump has led back
+// to behind a call, perhaps into a loop that had been left.
+static bool comes_from_twice(const struct path_numbering *numbers, uint32_t node, uint32_t from)
+{
+    return path_unit_is_loop(numbers, from)
+               ? path_unit_loop(numbers, from)->twice
+               : (numbers->graph->node_flags[node] & PATH_NODE_RETURNS_TWICE) != 0;
+}
+
+static struct path_edge classify(const struct path_numbering *numbers, uint32_t node, uint32_t e)
 {
     const struct path_graph *graph = numbers->graph;
-    uint32_t *idom = xmalloc_array(graph->node_count + 1u, sizeof(*idom));
-    bool changed = true;
+    uint32_t target = graph->successor[e];
+    struct path_edge edge = {.source = node, .target = target};
 
-    memset(idom, 0xff, (graph->node_count + 1u) * sizeof(*idom));
-    idom[0] = 0;
-    while (changed) {
-        changed = false;
-        // Pushing along successors visits each edge once a round, which needs no predecessor lists.
-        for (uint32_t i = 0; i < numbers->order_count; i++) {
-            uint32_t node = numbers->order[i];
+    if (!numbers->reachable[node] || first_parallel(graph, node, e) != e)
+        return edge;
+    edge.region = common_region(numbers, node, target);
+    edge.from = path_unit_in(numbers, edge.region, node);
+    edge.to = path_unit_in(numbers, edge.region, target);
+    if (graph->edge_flags[e] & PATH_EDGE_SHARED)
+        edge.kind = PATH_EDGE_AT_TARGET;
+    else if (edge.region && numbers->regions[edge.region].header == target)
+        edge.kind = PATH_EDGE_BACK;
+    else if (edge.from == edge.to && path_unit_is_loop(numbers, edge.to))
+        edge.kind = PATH_EDGE_NOTHING;
+    else if (comes_from_twice(numbers, node, edge.from))
+        edge.kind = PATH_EDGE_RESTART;
+    else
+        edge.kind = PATH_EDGE_PLAIN;
+    return edge;
+}
 
-            if (idom[node] == NONE)
+// Paths may begin at the units that hold `node`, from region `top` inwards.
+static void add_starts(struct path_numbering *numbers, uint32_t top, uint32_t node, bool twice)
+{
+    for (uint32_t r = path_region_of(numbers, node);; r = numbers->regions[r].parent) {
+        struct path_unit *unit = &numbers->units[path_unit_in(numbers, r, node)];
+
+        unit->starts = true;
+        unit->from_twice |= twice;
+        if (r == top)
+            break;
+    }
+}
+
+// The loops that control enters by this edge.
+static void enter_loops(struct path_numbering *numbers, const struct path_edge *edge)
+{
+    for (uint32_t r = numbers->region[edge->target]; r != edge->region;
+         r = numbers->regions[r].parent) {
+        struct path_region *loop = &numbers->regions[r];
+
+        if (edge->from == edge->to) // an opaque one, of which this is an edge
+            return;
+        loop->sideways |= edge->target != loop->header;
+        if (!loop->opaque)
+            numbers->units[path_unit_in(numbers, r, edge->target)].starts = true;
+    }
+}
+
+static void find_edges(struct path_numbering *numbers)
+{
+    const struct path_graph *graph = numbers->graph;
+
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
+            struct path_edge *edge = &numbers->edges[e];
+
+            *edge = classify(numbers, n, e);
+            if (edge->kind == PATH_EDGE_NOTHING)
                 continue;
-            for (uint32_t e = graph->successor_start[node]; e < graph->successor_start[node + 1];
-                 e++) {
-                uint32_t target = graph->successor[e], a = node, b = idom[target];
-
-                if (target == 0)
-                    continue;
-                if (b == NONE) {
-                    idom[target] = node;
-                    changed = true;
-                    continue;
-                }
-                while (a != b) {
-                    while (position[a] > position[b])
-                        a = idom[a];
-                    while (position[b] > position[a])
-                        b = idom[b];
-                }
-                if (a != idom[target]) {
-                    idom[target] = a;
-                    changed = true;
-                }
-            }
+            uint32_t *top = &numbers->shared_top[edge->target];
+            if (edge->kind == PATH_EDGE_AT_TARGET &&
+                (*top == PATH_NONE || path_region_holds(numbers, edge->region, *top)))
+                *top = edge->region;
+            if (edge->kind == PATH_EDGE_BACK || edge->kind == PATH_EDGE_RESTART)
+                add_starts(numbers, edge->region, edge->target,
+                           comes_from_twice(numbers, n, edge->from));
+            enter_loops(numbers, edge);
         }
-    }
-    return idom;
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        if (numbers->shared_top[n] != PATH_NONE)
+            add_starts(numbers, numbers->shared_top[n], n, false);
+    add_starts(numbers, 0, 0, false);
 }
 
-static bool dominates(const uint32_t *idom, const uint32_t *position, uint32_t a, uint32_t b)
+// Plain edges by the unit they lead to, in the order of their sources.
+static void index_edges(struct path_numbering *numbers)
 {
-    while (position[b] > position[a])
-        b = idom[b];
-    return a == b;
+    uint32_t count = numbers->graph->successor_start[numbers->graph->node_count];
+    uint32_t units = path_start_unit(numbers, numbers->region_count);
+
+    numbers->in_start = xcalloc(units + 2ull, sizeof(uint32_t));
+    numbers->in_edge = xmalloc_array(count + 1ull, sizeof(uint32_t));
+    for (uint32_t e = 0; e < count; e++)
+        if (numbers->edges[e].kind == PATH_EDGE_PLAIN)
+            numbers->in_start[numbers->edges[e].to + 2]++;
+    for (uint32_t u = 0; u < units; u++)
+        numbers->in_start[u + 2] += numbers->in_start[u + 1];
+    for (uint32_t e = 0; e < count; e++)
+        if (numbers->edges[e].kind == PATH_EDGE_PLAIN)
+            numbers->in_edge[numbers->in_start[numbers->edges[e].to + 1]++] = e;
 }
 
-struct predecessors {
-    uint32_t *start, *source;
-};
+// ---- Numbers
 
-static struct predecessors predecessors_of(const struct path_graph *graph)
+// All units but starting points, each after those that lead to it.
+static uint32_t *sort_units(const struct path_numbering *numbers, uint32_t *ret_count)
 {
-    uint32_t edges = graph->successor_start[graph->node_count];
-    struct predecessors preds = {xcalloc(graph->node_count + 2u, sizeof(uint32_t)),
-                                 xmalloc_array(edges + 1u, sizeof(uint32_t))};
+    const struct path_graph *graph = numbers->graph;
+    uint32_t units = path_start_unit(numbers, 0), edges = graph->successor_start[graph->node_count];
+    uint32_t *sorted = xmalloc_array(units + 1u, sizeof(*sorted)), count = 0;
+    uint32_t *waiting = xcalloc(units + 1u, sizeof(*waiting));
+    uint32_t *out_start = xcalloc(units + 2u, sizeof(*out_start));
+    uint32_t *out = xmalloc_array(edges + 1u, sizeof(*out));
 
     for (uint32_t e = 0; e < edges; e++)
-        preds.start[graph->successor[e] + 2]++;
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        preds.start[n + 2] += preds.start[n + 1];
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++)
-            preds.source[preds.start[graph->successor[e] + 1]++] = n;
-    return preds;
+        if (numbers->edges[e].kind == PATH_EDGE_PLAIN) {
+            waiting[numbers->edges[e].to]++;
+            out_start[numbers->edges[e].from + 2]++;
+        }
+    for (uint32_t u = 0; u < units; u++)
+        out_start[u + 2] += out_start[u + 1];
+    for (uint32_t e = 0; e < edges; e++)
+        if (numbers->edges[e].kind == PATH_EDGE_PLAIN)
+            out[out_start[numbers->edges[e].from + 1]++] = numbers->edges[e].to;
+    for (uint32_t u = 0; u < units; u++)
+        if (!waiting[u])
+            sorted[count++] = u;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = out_start[sorted[i]]; k < out_start[sorted[i] + 1]; k++)
+            if (--waiting[out[k]] == 0)
+                sorted[count++] = out[k];
+    assert(count == units);
+    free(waiting);
+    free(out_start);
+    free(out);
+    *ret_count = count;
+    return sorted;
 }
 
-// The body of the natural loop with this header into `body`; its length. `mark[n] == header + 1`
-// for members.
-static uint32_t loop_body(const struct path_numbering *numbers, const struct predecessors *preds,
-                          const uint32_t *idom, const uint32_t *position, uint32_t header,
-                          uint32_t *mark, uint32_t *body)
+static void count_unit(struct path_numbering *numbers, uint32_t u)
 {
-    uint32_t length = 0, done = 0;
+    struct path_unit *unit = &numbers->units[u];
+    uint64_t reach = unit->starts;
 
-    mark[header] = header + 1;
-    body[length++] = header;
-    done = 1;
-    for (uint32_t p = preds->start[header]; p < preds->start[header + 1]; p++) {
-        uint32_t source = preds->source[p];
+    for (uint32_t k = numbers->in_start[u]; k < numbers->in_start[u + 1]; k++) {
+        struct path_edge *edge = &numbers->edges[numbers->in_edge[k]];
 
-        if (numbers->reachable[source] && mark[source] != header + 1 &&
-            dominates(idom, position, header, source)) {
-            mark[source] = header + 1;
-            body[length++] = source;
-        }
+        edge->value = reach;
+        reach += numbers->units[edge->from].reach;
+        // each addend is at most the limit, and edges are fewer than 2^32
+        if (reach > LAYOUT_MOST_PATHS)
+            break;
     }
-    for (; done < length; done++)
-        for (uint32_t p = preds->start[body[done]]; p < preds->start[body[done] + 1]; p++) {
-            uint32_t source = preds->source[p];
-
-            if (numbers->reachable[source] && mark[source] != header + 1) {
-                mark[source] = header + 1;
-                body[length++] = source;
-            }
-        }
-    return length;
+    unit->reach = reach;
+    if (reach <= LAYOUT_MOST_PATHS)
+        return;
+    for (uint32_t k = numbers->in_start[u]; k < numbers->in_start[u + 1]; k++)
+        numbers->edges[numbers->in_edge[k]].kind = PATH_EDGE_RESTART;
+    unit->starts = true;
+    unit->reach = 1;
 }
 
-// May this loop be one unit? No call inside, no retreating edge but to its header, no shared edge.
-static bool loop_collapses(const struct path_numbering *numbers, uint32_t header,
-                           const uint32_t *body, uint32_t length)
-{
-    const struct path_graph *graph = numbers->graph;
-
-    for (uint32_t i = 0; i < length; i++) {
-        uint32_t node = body[i];
-
-        if (graph->node_flags[node])
-            return false;
-        for (uint32_t e = graph->successor_start[node]; e < graph->successor_start[node + 1]; e++) {
-            if (graph->edge_flags[e] & PATH_EDGE_SHARED)
-                return false;
-            if (numbers->cut[e] && graph->successor[e] != header)
-                return false;
-        }
-    }
-    return true;
-}
-
-static void find_loops(struct path_numbering *numbers, bool collapse)
-{
-    const struct path_graph *graph = numbers->graph;
-    uint32_t *position = xmalloc_array(graph->node_count + 1u, sizeof(*position));
-    uint32_t *mark = xcalloc(graph->node_count + 1u, sizeof(*mark));
-    uint32_t *body = xmalloc_array(graph->node_count + 1u, sizeof(*body));
-    struct predecessors preds = predecessors_of(graph);
-
-    for (uint32_t i = 0; i < numbers->order_count; i++)
-        position[numbers->order[i]] = i;
-    uint32_t *idom = dominators(numbers, position);
-    for (uint32_t i = 0; i < numbers->order_count; i++) {
-        uint32_t header = numbers->order[i], back_edges = 0;
-
-        for (uint32_t p = preds.start[header]; p < preds.start[header + 1]; p++)
-            if (numbers->reachable[preds.source[p]] &&
-                dominates(idom, position, header, preds.source[p]))
-                back_edges++;
-        if (!back_edges)
-            continue;
-        uint32_t length = loop_body(numbers, &preds, idom, position, header, mark, body);
-        for (uint32_t k = 0; k < length; k++)
-            numbers->depth[body[k]]++;
-        if (collapse && loop_collapses(numbers, header, body, length)) {
-            numbers->is_loop[header] = 1;
-            for (uint32_t k = 0; k < length; k++)
-                numbers->unit[body[k]] = header;
-        }
-    }
-    free(position);
-    free(mark);
-    free(body);
-    free(idom);
-    free(preds.start);
-    free(preds.source);
-}
-
-static uint64_t frequency(uint32_t depth)
-{
-    return 1ull << (3u * (depth < 8 ? depth : 8));
-}
-
-static void add_edge(struct path_numbering *numbers, struct edge edge)
-{
-    numbers->edges[numbers->edge_count++] = edge;
-}
-
-static void cut_edges(struct path_numbering *numbers)
-{
-    const struct path_graph *graph = numbers->graph;
-
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
-            if (!numbers->reachable[n] || (graph->node_flags[n] & PATH_NODE_RETURNS_TWICE) ||
-                (graph->edge_flags[e] & PATH_EDGE_SHARED))
-                numbers->cut[e] = 1;
-            if (numbers->unit[n] == numbers->unit[graph->successor[e]] &&
-                numbers->is_loop[numbers->unit[n]])
-                numbers->cut[e] = 0;
-        }
-}
-
-// Out-edges of one unit's member node, in successor order.
-static void number_node_edges(struct path_numbering *numbers, uint32_t node)
-{
-    const struct path_graph *graph = numbers->graph;
-    uint32_t unit = numbers->unit[node], exit = unit_exit(numbers);
-    uint32_t begin = graph->successor_start[node], end = graph->successor_start[node + 1];
-    uint32_t shared = NONE;
-
-    for (uint32_t e = begin; e < end; e++) {
-        uint32_t target = graph->successor[e], first = first_parallel(graph, node, e);
-
-        if (first != e) {
-            numbers->edge_of[e] = numbers->edge_of[first];
-            numbers->cut[e] = numbers->cut[first];
-            continue;
-        }
-        // Shared edges of one node are one exit: the code that stores the sum is common to them.
-        if ((graph->edge_flags[e] & PATH_EDGE_SHARED) && shared != NONE) {
-            numbers->edge_of[e] = shared;
-            numbers->edges[shared].target = NONE;
-            continue;
-        }
-        if (graph->edge_flags[e] & PATH_EDGE_SHARED)
-            shared = numbers->edge_count;
-        if (numbers->unit[target] == unit && numbers->is_loop[unit])
-            continue;
-        uint16_t depth = numbers->depth[node] < numbers->depth[target] ? numbers->depth[node]
-                                                                       : numbers->depth[target];
-        numbers->edge_of[e] = numbers->edge_count;
-        add_edge(numbers, (struct edge){
-                              .from = unit,
-                              .to = numbers->cut[e] ? exit : numbers->unit[target],
-                              .origin = e,
-                              .source = node,
-                              .target = target,
-                              .weight = frequency(depth),
-                              .forced = (graph->edge_flags[e] & PATH_EDGE_SHARED) ||
-                                        (graph->node_flags[node] & PATH_NODE_RETURNS_TWICE),
-                          });
-    }
-    if (begin == end)
-        add_edge(numbers, (struct edge){.from = unit,
-                                        .to = exit,
-                                        .origin = NONE,
-                                        .source = node,
-                                        .target = NONE,
-                                        .weight = frequency(numbers->depth[node])});
-}
-
-// Members of units in ascending node order, so that a unit's edges have one order for everybody.
-static void number_edges(struct path_numbering *numbers)
-{
-    const struct path_graph *graph = numbers->graph;
-    uint32_t *unit_size = xcalloc(graph->node_count + 2u, sizeof(uint32_t));
-    uint32_t *members = xmalloc_array(graph->node_count + 1u, sizeof(uint32_t));
-
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        unit_size[numbers->unit[n] + 1]++;
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        unit_size[n + 1] += unit_size[n];
-    uint32_t *fill = xmemdup(unit_size, (graph->node_count + 2u) * sizeof(uint32_t));
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        members[fill[numbers->unit[n]]++] = n;
-    free(fill);
-    for (uint32_t u = 0; u < graph->node_count; u++) {
-        numbers->first_edge[u] = numbers->edge_count;
-        if (numbers->unit[u] == u && numbers->reachable[u])
-            for (uint32_t k = unit_size[u]; k < unit_size[u + 1]; k++)
-                number_node_edges(numbers, members[k]);
-        // a loop that is never left: the path ends inside
-        if (numbers->is_loop[u] && numbers->first_edge[u] == numbers->edge_count)
-            add_edge(numbers, (struct edge){.from = u,
-                                            .to = unit_exit(numbers),
-                                            .origin = NONE,
-                                            .source = u,
-                                            .target = NONE});
-    }
-    numbers->first_edge[unit_start(numbers)] = numbers->edge_count;
-    free(unit_size);
-    free(members);
-}
-
-// Cut the heaviest out-edges of a unit until its paths fit the limit.
-static uint64_t count_unit(struct path_numbering *numbers, uint32_t unit, uint64_t limit)
-{
-    for (;;) {
-        uint64_t total = 0;
-        struct edge *heaviest = NULL;
-
-        for (uint32_t e = numbers->first_edge[unit]; e < numbers->first_edge[unit + 1]; e++) {
-            struct edge *edge = &numbers->edges[e];
-
-            total += numbers->count[edge->to];
-            if (edge->to != unit_exit(numbers) &&
-                (!heaviest || numbers->count[edge->to] > numbers->count[heaviest->to]))
-                heaviest = edge;
-        }
-        if (total <= limit || !heaviest)
-            return total;
-        heaviest->to = unit_exit(numbers);
-        numbers->cut[heaviest->origin] = 1;
-    }
-}
-
-static void count_paths(struct path_numbering *numbers)
-{
-    // Each addend is at most the limit, and a unit has at most node_count of them; starts too.
-    uint64_t limit = PATH_LIMIT / (numbers->node_count + 1ull);
-
-    numbers->count[unit_exit(numbers)] = 1;
-    for (uint32_t i = numbers->order_count; i-- > 0;) {
-        uint32_t node = numbers->order[i];
-
-        // Every other member of a collapsed loop comes after its header in the order, and every
-        // target of an exit edge after the member it leaves: at the header all are counted.
-        if (numbers->unit[node] == node)
-            numbers->count[node] = count_unit(numbers, node, limit);
-    }
-}
-
-static void mark_cuts_and_starts(struct path_numbering *numbers)
-{
-    const struct path_graph *graph = numbers->graph;
-
-    numbers->starts[0] = 1;
-    for (uint32_t n = 0; n < graph->node_count; n++) {
-        if (!numbers->reachable[n])
-            continue;
-        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
-            numbers->cut[e] = numbers->cut[first_parallel(graph, n, e)];
-            if (!numbers->cut[e])
-                continue;
-            numbers->has_cuts = true;
-            numbers->starts[graph->successor[e]] = 1;
-        }
-    }
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        if (numbers->starts[n]) {
-            numbers->start_edge[n] = numbers->edge_count;
-            add_edge(numbers, (struct edge){.from = unit_start(numbers),
-                                            .to = numbers->unit[n],
-                                            .origin = NONE,
-                                            .source = NONE,
-                                            .target = n,
-                                            .weight = 0});
-        }
-    numbers->first_edge[unit_exit(numbers)] = numbers->edge_count;
-    numbers->first_edge[unit_exit(numbers) + 1] = numbers->edge_count;
-}
-
-static void assign_values(struct path_numbering *numbers)
-{
-    for (uint32_t unit = 0; unit <= unit_start(numbers); unit++) {
-        uint64_t value = 0;
-
-        for (uint32_t e = numbers->first_edge[unit]; e < numbers->first_edge[unit + 1]; e++) {
-            numbers->edges[e].value = value;
-            value += numbers->count[numbers->edges[e].to];
-        }
-        if (unit == unit_start(numbers))
-            numbers->count[unit] = value;
-    }
-    assert(numbers->count[unit_start(numbers)] <= PATH_LIMIT);
-}
+// ---- Chords
 
 static uint32_t set_find(uint32_t *parent, uint32_t x)
 {
@@ -478,142 +251,239 @@ static uint32_t set_find(uint32_t *parent, uint32_t x)
     return x;
 }
 
-struct tree_key {
-    uint64_t weight;
-    uint32_t edge;
-    bool forced;
+// An edge of the spanning tree, or one that may become it: of the graph, or the start of a region.
+struct tree_edge {
+    uint32_t from, to, weight, order;
+    uint64_t value;
 };
 
-static int compare_tree_keys(const void *a, const void *b)
+static int compare_tree_edges(const void *a, const void *b)
 {
-    const struct tree_key *x = a, *y = b;
+    const struct tree_edge *x = a, *y = b;
 
-    if (x->forced != y->forced)
-        return x->forced ? -1 : 1;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
-    return x->edge < y->edge ? -1 : x->edge > y->edge;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
-// Maximum spanning forest (Kruskal), then potentials along it.
-static void span(struct path_numbering *numbers)
+// Deeper loops run more often. Starts are constants, whatever their value.
+static uint32_t weight_of(const struct path_numbering *numbers, const struct path_edge *edge)
 {
-    uint32_t units = numbers->node_count + 2;
-    uint32_t *parent = xmalloc_array(units, sizeof(*parent));
-    struct tree_key *keys = xmalloc_array(numbers->edge_count + 1u, sizeof(*keys));
-    uint32_t *degree = xcalloc(units + 1u, sizeof(*degree));
-    uint8_t *in_tree = xcalloc(numbers->edge_count + 1u, 1);
+    return 1 + numbers->regions[edge->region].depth;
+}
+
+static struct tree_edge *tree_candidates(const struct path_numbering *numbers, uint32_t *ret_count)
+{
+    uint32_t edges = numbers->graph->successor_start[numbers->graph->node_count];
+    uint32_t units = path_start_unit(numbers, 0), count = 0;
+    struct tree_edge *all = xmalloc_array(edges + units + 1ull, sizeof(*all));
+
+    for (uint32_t e = 0; e < edges; e++) {
+        const struct path_edge *edge = &numbers->edges[e];
+
+        if (edge->kind == PATH_EDGE_PLAIN)
+            all[count++] =
+                (struct tree_edge){edge->from, edge->to, weight_of(numbers, edge), e, edge->value};
+    }
+    for (uint32_t u = 0; u < units; u++) {
+        if (!numbers->units[u].starts)
+            continue;
+        uint32_t region =
+            path_unit_is_loop(numbers, u) ? path_unit_loop(numbers, u)->parent : numbers->region[u];
+        all[count++] = (struct tree_edge){path_start_unit(numbers, region), u, 0, edges + u, 0};
+    }
+    qsort(all, count, sizeof(*all), compare_tree_edges);
+    *ret_count = count;
+    return all;
+}
+
+// Keeps of the candidates those of a maximum spanning forest (Kruskal); how many.
+static uint32_t span(struct tree_edge *edges, uint32_t count, uint32_t units)
+{
+    uint32_t *parent = xmalloc_array(units + 1u, sizeof(*parent)), kept = 0;
 
     for (uint32_t u = 0; u < units; u++)
         parent[u] = u;
-    for (uint32_t e = 0; e < numbers->edge_count; e++)
-        keys[e] = (struct tree_key){numbers->edges[e].weight, e, numbers->edges[e].forced};
-    qsort(keys, numbers->edge_count, sizeof(*keys), compare_tree_keys);
-    for (uint32_t k = 0; k < numbers->edge_count; k++) {
-        struct edge *edge = &numbers->edges[keys[k].edge];
-        uint32_t a = set_find(parent, edge->from), b = set_find(parent, edge->to);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t a = set_find(parent, edges[i].from), b = set_find(parent, edges[i].to);
 
         if (a == b)
             continue;
         parent[a] = b;
-        in_tree[keys[k].edge] = 1;
-        degree[edge->from]++;
-        degree[edge->to]++;
+        edges[kept++] = edges[i];
     }
-    // Walk the tree from the exit, over an adjacency list.
-    uint32_t *at = xcalloc(units + 1u, sizeof(*at));
+    free(parent);
+    return kept;
+}
+
+// Potentials along the tree, from the starting points: so that its edges add nothing.
+static void assign_potentials(struct path_numbering *numbers)
+{
+    uint32_t units = path_start_unit(numbers, numbers->region_count), count, head = 0, tail = 0;
+    struct tree_edge *tree = tree_candidates(numbers, &count);
+
+    count = span(tree, count, units);
+    uint32_t *at = xcalloc(units + 2u, sizeof(*at));
+    uint32_t *adjacent = xmalloc_array(2ull * count + 1, sizeof(*adjacent));
+    uint32_t *queue = xmalloc_array(units + 1u, sizeof(*queue));
+    uint8_t *seen = xcalloc(units + 1u, 1);
+
+    for (uint32_t i = 0; i < count; i++) {
+        at[tree[i].from + 2]++;
+        at[tree[i].to + 2]++;
+    }
     for (uint32_t u = 0; u < units; u++)
-        at[u + 1] = at[u] + degree[u];
-    uint32_t *adjacent = xmalloc_array(at[units] + 1u, sizeof(*adjacent));
-    uint32_t *fill = xmemdup(at, (units + 1u) * sizeof(*at));
-    for (uint32_t e = 0; e < numbers->edge_count; e++)
-        if (in_tree[e]) {
-            adjacent[fill[numbers->edges[e].from]++] = e;
-            adjacent[fill[numbers->edges[e].to]++] = e;
-        }
-    uint32_t *queue = xmalloc_array(units, sizeof(*queue));
-    uint8_t *seen = xcalloc(units, 1);
-    uint32_t head = 0, tail = 0;
-    queue[tail++] = unit_exit(numbers);
-    seen[unit_exit(numbers)] = 1;
+        at[u + 2] += at[u + 1];
+    for (uint32_t i = 0; i < count; i++) {
+        adjacent[at[tree[i].from + 1]++] = i;
+        adjacent[at[tree[i].to + 1]++] = i;
+    }
+    for (uint32_t r = 0; r < numbers->region_count; r++) {
+        queue[tail++] = path_start_unit(numbers, r);
+        seen[path_start_unit(numbers, r)] = 1;
+    }
     while (head < tail) {
         uint32_t u = queue[head++];
 
         for (uint32_t k = at[u]; k < at[u + 1]; k++) {
-            const struct edge *edge = &numbers->edges[adjacent[k]];
+            const struct tree_edge *edge = &tree[adjacent[k]];
             uint32_t other = edge->from == u ? edge->to : edge->from;
 
             if (seen[other])
                 continue;
             seen[other] = 1;
-            numbers->potential[other] = edge->from == u ? numbers->potential[u] + edge->value
-                                                        : numbers->potential[u] - edge->value;
+            numbers->units[other].potential = edge->from == u
+                                                  ? numbers->units[u].potential + edge->value
+                                                  : numbers->units[u].potential - edge->value;
             queue[tail++] = other;
         }
     }
-    free(parent);
-    free(keys);
-    free(degree);
-    free(in_tree);
+    free(tree);
     free(at);
     free(adjacent);
-    free(fill);
     free(queue);
     free(seen);
 }
 
-static bool changes_sum(const struct path_numbering *numbers, uint32_t edge)
+// value + potential of the source - potential of the target: 0 along the tree.
+static uint64_t chord(const struct path_numbering *numbers, const struct path_edge *edge)
 {
-    struct path_edge_action action = path_edge_action(numbers, edge);
-
-    return !action.inside && (action.cut || action.increment);
+    return edge->value + numbers->units[edge->from].potential - numbers->units[edge->to].potential;
 }
 
-// One round: the nodes at whose start the word holds the sum on every way there. Returns whether
-// any is no longer among them.
-static bool spread_stale(const struct path_numbering *numbers, uint8_t *fresh)
+uint64_t path_start_sum(const struct path_numbering *numbers, uint32_t unit)
 {
-    const struct path_graph *graph = numbers->graph;
-    bool changed = false;
+    return 0 - numbers->units[unit].potential;
+}
 
-    for (uint32_t i = 0; i < numbers->order_count; i++) {
-        uint32_t n = numbers->order[i];
-        bool twice = graph->node_flags[n] & PATH_NODE_RETURNS_TWICE;
-        bool after = !twice && (fresh[n] || (graph->node_flags[n] & PATH_NODE_CALL));
+static uint64_t distance(uint64_t sum)
+{
+    return sum < 0 - sum ? sum : 0 - sum;
+}
 
-        for (uint32_t e = graph->successor_start[n]; e < graph->successor_start[n + 1]; e++) {
-            uint32_t to = graph->successor[e];
+static void find_range(struct path_numbering *numbers)
+{
+    for (uint32_t u = 0; u < path_start_unit(numbers, 0); u++) {
+        const struct path_unit *unit = &numbers->units[u];
+        uint64_t first = 0 - unit->potential, most;
 
-            if (!fresh[to] || (after && !changes_sum(numbers, e)))
-                continue;
-            fresh[to] = 0;
-            changed = true;
+        if (!unit->reach)
+            continue;
+        most = distance(first) + unit->reach;
+        if (numbers->range < most)
+            numbers->range = most;
+    }
+}
+
+// ---- Words
+
+// Does somebody ask how control came to this unit? Of an eager function, everywhere.
+static bool is_asked_for(const struct path_numbering *numbers, uint32_t unit, bool eager)
+{
+    if (numbers->units[unit].reach < 2)
+        return false;
+    if (eager)
+        return true;
+    return path_unit_is_loop(numbers, unit) ? path_unit_loop(numbers, unit)->calls
+                                            : numbers->graph->node_flags[unit] != 0;
+}
+
+static void find_words(struct path_numbering *numbers)
+{
+    uint8_t *lazy = xcalloc(numbers->region_count + 1u, 1);
+    uint8_t *eager = xcalloc(numbers->region_count + 1u, 1);
+
+    for (uint32_t u = 0; u < path_start_unit(numbers, 0); u++) {
+        bool loop = path_unit_is_loop(numbers, u);
+
+        if (loop ? path_unit_loop(numbers, u)->parent == PATH_NONE : !numbers->reachable[u])
+            continue;
+        uint32_t region = loop ? path_unit_loop(numbers, u)->parent : numbers->region[u];
+        lazy[region] |= is_asked_for(numbers, u, false);
+        eager[region] |= is_asked_for(numbers, u, true);
+    }
+    for (uint32_t r = 0; r < numbers->region_count; r++) {
+        struct path_region *region = &numbers->regions[r];
+
+        region->word = lazy[r] ? 0 : PATH_NONE;
+        region->word_if_eager = eager[r] ? 0 : PATH_NONE;
+        // a parent has a smaller number
+        for (uint32_t p = region->parent; p != PATH_NONE; p = numbers->regions[p].parent) {
+            if (lazy[r])
+                region->word += lazy[p];
+            if (eager[r])
+                region->word_if_eager += eager[p];
         }
     }
-    return changed;
+    free(lazy);
+    free(eager);
 }
 
-static void find_stores(struct path_numbering *numbers)
+uint32_t path_region_word(const struct path_numbering *numbers, const struct layout_shape *shape,
+                          uint32_t region)
 {
-    const struct path_graph *graph = numbers->graph;
-    uint8_t *fresh = xmalloc(graph->node_count + 1u);
+    const struct path_region *r = &numbers->regions[region];
+    uint32_t word = shape->eager ? r->word_if_eager : r->word;
 
-    memset(fresh, 1, graph->node_count);
-    fresh[0] = 0;
-    while (spread_stale(numbers, fresh))
-        ;
-    for (uint32_t n = 0; n < graph->node_count; n++) {
-        bool twice = graph->node_flags[n] & PATH_NODE_RETURNS_TWICE;
-        bool calls = graph->node_flags[n] & PATH_NODE_CALL;
+    return word < shape->words ? word : PATH_NONE;
+}
 
-        numbers->stores[n] = numbers->reachable[n] && calls && (twice || !fresh[n]);
+/*
+ * Lazy functions store a region's sum before each call and on each edge into a loop with calls,
+ * where somebody asks for it and the word does not hold it on every way there. `fresh` is by unit:
+ * does the word hold the sum when control leaves it?
+ */
+static void find_stores_of(struct path_numbering *numbers, uint32_t u, uint8_t *fresh)
+{
+    struct path_unit *unit = &numbers->units[u];
+    bool loop = path_unit_is_loop(numbers, u), asked = is_asked_for(numbers, u, false);
+    bool all = !unit->starts || (loop && asked); // start_region() stores it
+
+    for (uint32_t k = numbers->in_start[u]; k < numbers->in_start[u + 1]; k++) {
+        struct path_edge *edge = &numbers->edges[numbers->in_edge[k]];
+        bool holds = edge->kind == PATH_EDGE_PLAIN && fresh[edge->from] && !chord(numbers, edge);
+
+        edge->stores = asked && loop && edge->kind == PATH_EDGE_PLAIN && !holds;
+        all &= holds || (asked && loop);
     }
-    free(fresh);
+    unit->stores = asked && !loop && !all;
+    fresh[u] = all || unit->stores;
 }
 
-bool path_stores(const struct path_numbering *numbers, uint32_t node)
+static void number(struct path_numbering *numbers)
 {
-    return numbers->stores[node];
+    uint32_t count, *sorted = sort_units(numbers, &count);
+    uint8_t *fresh = xcalloc(path_start_unit(numbers, 0) + 1u, 1);
+
+    for (uint32_t i = 0; i < count; i++)
+        count_unit(numbers, sorted[i]);
+    assign_potentials(numbers);
+    find_range(numbers);
+    find_words(numbers);
+    for (uint32_t i = 0; i < count; i++)
+        find_stores_of(numbers, sorted[i], fresh);
+    free(sorted);
+    free(fresh);
 }
 
 struct path_numbering *path_numbering_create(const struct path_graph *graph, bool collapse)
@@ -623,35 +493,20 @@ struct path_numbering *path_numbering_create(const struct path_graph *graph, boo
 
     assert(nodes > 0);
     numbers->graph = graph;
-    numbers->node_count = nodes;
+    numbers->collapse = collapse;
     numbers->reachable = xcalloc(nodes, 1);
-    numbers->cut = xcalloc(edges + 1u, 1);
-    numbers->unit = xmalloc_array(nodes, sizeof(uint32_t));
-    numbers->is_loop = xcalloc(nodes, 1);
-    numbers->starts = xcalloc(nodes, 1);
-    numbers->stores = xcalloc(nodes, 1);
     numbers->order = xmalloc_array(nodes, sizeof(uint32_t));
-    numbers->depth = xcalloc(nodes, sizeof(uint16_t));
-    // every graph edge, an exit a node, a start a node
-    numbers->edges = xcalloc(edges + 2ull * nodes + 1, sizeof(*numbers->edges));
-    numbers->first_edge = xcalloc(nodes + 3ull, sizeof(uint32_t));
-    numbers->edge_of = xmalloc_array(edges + 1ull, sizeof(uint32_t));
-    numbers->start_edge = xcalloc(nodes, sizeof(uint32_t));
-    numbers->count = xcalloc(nodes + 2ull, sizeof(uint64_t));
-    numbers->potential = xcalloc(nodes + 2ull, sizeof(uint64_t));
-    for (uint32_t n = 0; n < nodes; n++)
-        numbers->unit[n] = n;
-    memset(numbers->edge_of, 0xff, (edges + 1ull) * sizeof(uint32_t));
-
-    search(numbers);
-    find_loops(numbers, collapse);
-    cut_edges(numbers);
-    number_edges(numbers);
-    count_paths(numbers);
-    mark_cuts_and_starts(numbers);
-    assign_values(numbers);
-    span(numbers);
-    find_stores(numbers);
+    numbers->position = xcalloc(nodes, sizeof(uint32_t));
+    numbers->region = xcalloc(nodes, sizeof(uint32_t));
+    numbers->edges = xcalloc(edges + 1ull, sizeof(*numbers->edges));
+    numbers->shared_top = xmalloc_array(nodes, sizeof(uint32_t));
+    memset(numbers->shared_top, 0xff, nodes * sizeof(uint32_t));
+    path_find_loops(numbers);
+    numbers->units =
+        xcalloc(path_start_unit(numbers, numbers->region_count) + 1ull, sizeof(*numbers->units));
+    find_edges(numbers);
+    index_edges(numbers);
+    number(numbers);
     return numbers;
 }
 
@@ -660,181 +515,16 @@ void path_numbering_destroy(struct path_numbering *numbers)
     if (!numbers)
         return;
     free(numbers->reachable);
-    free(numbers->cut);
-    free(numbers->unit);
-    free(numbers->is_loop);
-    free(numbers->starts);
     free(numbers->order);
-    free(numbers->depth);
+    free(numbers->position);
+    free(numbers->regions);
+    free(numbers->region);
     free(numbers->edges);
-    free(numbers->first_edge);
-    free(numbers->edge_of);
-    free(numbers->start_edge);
-    free(numbers->count);
-    free(numbers->potential);
-    free(numbers->stores);
+    free(numbers->units);
+    free(numbers->in_start);
+    free(numbers->in_edge);
+    free(numbers->shared_top);
     free(numbers);
-}
-
-uint64_t path_count(const struct path_numbering *numbers)
-{
-    return numbers->count[unit_start(numbers)];
-}
-
-uint64_t path_range(const struct path_numbering *numbers)
-{
-    uint64_t start = numbers->potential[unit_start(numbers)], most = 0;
-
-    for (uint32_t unit = 0; unit <= unit_exit(numbers); unit++) {
-        uint64_t up = numbers->potential[unit] - start, down = start - numbers->potential[unit];
-        uint64_t distance = up < down ? up : down;
-
-        if (most < distance)
-            most = distance;
-    }
-    return path_count(numbers) + most;
-}
-
-bool path_has_cuts(const struct path_numbering *numbers)
-{
-    return numbers->has_cuts;
-}
-
-bool path_reachable(const struct path_numbering *numbers, uint32_t node)
-{
-    return numbers->reachable[node];
-}
-
-uint32_t path_unit(const struct path_numbering *numbers, uint32_t node)
-{
-    return numbers->unit[node];
-}
-
-bool path_is_start(const struct path_numbering *numbers, uint32_t node)
-{
-    return numbers->starts[node];
-}
-
-static uint64_t chord(const struct path_numbering *numbers, const struct edge *edge)
-{
-    return edge->value + numbers->potential[edge->from] - numbers->potential[edge->to];
-}
-
-struct path_edge_action path_edge_action(const struct path_numbering *numbers, uint32_t edge)
-{
-    uint32_t e = numbers->edge_of[edge];
-
-    if (e == NONE)
-        return (struct path_edge_action){.inside = true};
-    return (struct path_edge_action){.cut = numbers->cut[edge],
-                                     .increment = chord(numbers, &numbers->edges[e])};
-}
-
-uint64_t path_start(const struct path_numbering *numbers, uint32_t node)
-{
-    assert(numbers->starts[node]);
-    return chord(numbers, &numbers->edges[numbers->start_edge[node]]);
-}
-
-static void push_step(struct path *path, uint32_t *capacity, uint32_t node,
-                      enum path_step_kind kind)
-{
-    if (path->step_count == *capacity) {
-        *capacity = *capacity ? *capacity * 2 : 16;
-        path->steps = xrealloc_array(path->steps, *capacity, sizeof(*path->steps));
-    }
-    path->steps[path->step_count++] = (struct path_step){node, kind};
-}
-
-// Steps for arriving at `node`, which begins its unit.
-static void push_arrival(const struct path_numbering *numbers, struct path *path,
-                         uint32_t *capacity, uint32_t node)
-{
-    bool loop = numbers->is_loop[numbers->unit[node]];
-
-    push_step(path, capacity, numbers->unit[node], loop ? PATH_STEP_LOOP : PATH_STEP_NODE);
-}
-
-// The edge of `unit` whose value range holds `rest`.
-static const struct edge *choose_edge(const struct path_numbering *numbers, uint32_t unit,
-                                      uint64_t rest)
-{
-    uint32_t low = numbers->first_edge[unit], high = numbers->first_edge[unit + 1];
-
-    assert(low < high && rest < numbers->count[unit]);
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (numbers->edges[middle].value <= rest)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &numbers->edges[low];
-}
-
-// Follow value sum `rest` from the start until `stop` (a unit) is reached.
-static bool follow(const struct path_numbering *numbers, uint64_t rest, uint32_t stop,
-                   struct path *out)
-{
-    struct path path = {0};
-    uint32_t capacity = 0, unit = unit_start(numbers);
-
-    if (rest >= path_count(numbers))
-        return false;
-    for (;;) {
-        const struct edge *edge = choose_edge(numbers, unit, rest);
-
-        rest -= edge->value;
-        if (unit == unit_start(numbers))
-            path.start = edge->target;
-        else if (numbers->is_loop[unit])
-            push_step(&path, &capacity, edge->source, PATH_STEP_NODE);
-        if (edge->to == unit_exit(numbers)) {
-            path.end = edge->origin == NONE ? PATH_END_EXIT : PATH_END_CUT;
-            path.next = edge->target;
-            break;
-        }
-        unit = edge->to;
-        push_arrival(numbers, &path, &capacity, edge->target);
-        if (unit == stop) {
-            path.end = PATH_END_HERE;
-            path.next = NONE;
-            break;
-        }
-    }
-    if (rest != 0 || (stop != NONE) != (path.end == PATH_END_HERE)) {
-        path_deinit(&path);
-        return false;
-    }
-    *out = path;
-    return true;
-}
-
-bool path_numbering_decode_finished(const struct path_numbering *numbers, uint64_t sum,
-                                    struct path *out)
-{
-    uint64_t value =
-        sum + numbers->potential[unit_exit(numbers)] - numbers->potential[unit_start(numbers)];
-
-    return follow(numbers, value, NONE, out);
-}
-
-bool path_numbering_decode(const struct path_numbering *numbers, uint64_t sum, uint32_t node,
-                           struct path *out)
-{
-    if (node >= numbers->node_count || !numbers->reachable[node])
-        return false;
-    uint64_t value =
-        sum + numbers->potential[numbers->unit[node]] - numbers->potential[unit_start(numbers)];
-
-    return follow(numbers, value, numbers->unit[node], out);
-}
-
-void path_deinit(struct path *path)
-{
-    free(path->steps);
-    *path = (struct path){0};
 }
 
 uint64_t path_graph_checksum(const struct path_graph *graph)
@@ -848,15 +538,124 @@ uint64_t path_graph_checksum(const struct path_graph *graph)
     return hash_bytes(hash, graph->edge_flags, edges);
 }
 
-struct layout_shape path_shape(const struct path_numbering *numbers, uint32_t site_count,
-                               uint32_t level, bool optimized)
+struct layout_shape path_shape(const struct path_numbering *numbers, uint32_t level, bool eager)
 {
-    struct layout_shape shape = {.eager = level == SECTION_LEVEL_FULL || !optimized};
+    struct layout_shape shape = {.eager = eager, .wide = numbers->range > LAYOUT_NARROW_RANGE};
 
-    shape.has_path =
-        level >= SECTION_LEVEL_PATHS && path_count(numbers) > 1 && (shape.eager || site_count > 0);
-    shape.has_last = shape.has_path && path_has_cuts(numbers);
-    shape.has_older = shape.has_last && level == SECTION_LEVEL_FULL;
-    shape.wide = path_range(numbers) > LAYOUT_NARROW_RANGE;
+    for (uint32_t r = 0; level >= SECTION_LEVEL_PATHS && r < numbers->region_count; r++) {
+        const struct path_region *region = &numbers->regions[r];
+        uint32_t word = shape.eager ? region->word_if_eager : region->word;
+
+        if (word != PATH_NONE && word >= shape.words)
+            shape.words = (uint8_t)(word + 1);
+    }
+    assert(shape.words <= LAYOUT_MOST_WORDS);
     return shape;
+}
+
+// ---- Actions
+
+struct action_list {
+    const struct path_numbering *numbers;
+    const struct layout_shape *shape;
+    struct path_action *actions;
+    uint32_t count;
+};
+
+static void add_action(struct action_list *list, uint32_t region, bool sets, bool stores,
+                       uint64_t value)
+{
+    uint32_t word = path_region_word(list->numbers, list->shape, region);
+
+    if (word == PATH_NONE || (!sets && !stores && !value))
+        return;
+    list->actions[list->count++] = (struct path_action){.word = word,
+                                                        .region = region,
+                                                        .sets = sets,
+                                                        .stores = stores && !list->shape->eager,
+                                                        .value = value};
+}
+
+// A path of the region begins at the unit that holds `node`. Where that is a loop with calls it is
+// stored right away.
+static void start_region(struct action_list *list, uint32_t region, uint32_t node)
+{
+    uint32_t unit = path_unit_in(list->numbers, region, node);
+    bool stores =
+        path_unit_is_loop(list->numbers, unit) && is_asked_for(list->numbers, unit, false);
+
+    add_action(list, region, true, stores, path_start_sum(list->numbers, unit));
+}
+
+// Paths begin in the regions around `node`, from `top` inwards; `top` itself not with `below`.
+static void start_regions(struct action_list *list, uint32_t top, bool below, uint32_t node)
+{
+    uint32_t chain[LAYOUT_MOST_WORDS + 1], depth = 0;
+
+    for (uint32_t r = path_region_of(list->numbers, node); r != top;
+         r = list->numbers->regions[r].parent)
+        chain[depth++] = r;
+    if (!below)
+        chain[depth++] = top;
+    while (depth)
+        start_region(list, chain[--depth], node);
+}
+
+uint32_t path_edge_actions(const struct path_numbering *numbers, const struct layout_shape *shape,
+                           uint32_t edge, struct path_action actions[PATH_MOST_ACTIONS])
+{
+    struct action_list list = {numbers, shape, actions, 0};
+    const struct path_edge *e = &numbers->edges[edge];
+
+    switch (e->kind) {
+    case PATH_EDGE_NOTHING:
+    case PATH_EDGE_AT_TARGET:
+        break;
+    case PATH_EDGE_PLAIN:
+        add_action(&list, e->region, false, e->stores, chord(numbers, e));
+        start_regions(&list, e->region, true, e->target);
+        break;
+    case PATH_EDGE_BACK:
+    case PATH_EDGE_RESTART:
+        start_regions(&list, e->region, false, e->target);
+        break;
+    }
+    return list.count;
+}
+
+uint32_t path_shared_actions(const struct path_numbering *numbers, const struct layout_shape *shape,
+                             uint32_t target, struct path_action actions[PATH_MOST_ACTIONS])
+{
+    struct action_list list = {numbers, shape, actions, 0};
+
+    if (numbers->shared_top[target] != PATH_NONE)
+        start_regions(&list, numbers->shared_top[target], false, target);
+    return list.count;
+}
+
+uint32_t path_entry_actions(const struct path_numbering *numbers, const struct layout_shape *shape,
+                            struct path_action actions[PATH_MOST_ACTIONS])
+{
+    struct action_list list = {numbers, shape, actions, 0};
+
+    start_regions(&list, 0, false, 0);
+    return list.count;
+}
+
+bool path_call_stores(const struct path_numbering *numbers, const struct layout_shape *shape,
+                      uint32_t node, struct path_action *action)
+{
+    if (shape->eager || !numbers->reachable[node])
+        return false;
+    struct action_list list = {numbers, shape, action, 0};
+    // a call inside of an opaque loop: what leads to it was stored when the loop was entered
+    if (!numbers->regions[numbers->region[node]].opaque && numbers->units[node].stores)
+        add_action(&list, numbers->region[node], false, true, 0);
+    return list.count > 0;
+}
+
+struct layout_code path_code(const struct path_numbering *numbers, const struct layout_shape *shape,
+                             uint64_t module_id, uint32_t index, uint32_t region)
+{
+    return layout_code_of(module_id, index, region, numbers->range, shape->wide);
 }

@@ -6,6 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool split_is_accessor(LLVMValueRef function)
+{
+    static const char *const names[] = {"__ctype_b_loc", "__ctype_tolower_loc",
+                                        "__ctype_toupper_loc", "__errno_location"};
+    size_t length;
+
+    if (!LLVMIsDeclaration(function))
+        return false;
+    const char *name = LLVMGetValueName2(function, &length);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strlen(names[i]) == length && !memcmp(names[i], name, length))
+            return true;
+    return false;
+}
+
+bool split_is_loose(LLVMValueRef call)
+{
+    return LLVMGetCallSiteStringAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                          SPLIT_LOOSE, strlen(SPLIT_LOOSE));
+}
+
 bool split_is_call(LLVMValueRef instruction)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
@@ -15,7 +36,7 @@ bool split_is_call(LLVMValueRef instruction)
     LLVMValueRef callee = LLVMGetCalledValue(instruction);
     if (LLVMIsAInlineAsm(callee))
         return false;
-    return !(LLVMIsAFunction(callee) && LLVMGetIntrinsicID(callee));
+    return !LLVMIsAFunction(callee) || (!LLVMGetIntrinsicID(callee) && !split_is_accessor(callee));
 }
 
 bool split_call_has_attribute(LLVMValueRef call, const char *name)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * How the blocks of an LLVM function become nodes: each block, in order, is split after every call
- * (anything but intrinsics and inline assembly). Compiled into plugin and reader, so that both
- * number alike; it looks at block, instruction and successor order only.
+ * (anything but intrinsics, accessors and inline assembly). Compiled into plugin and reader, so
+ * that both number alike; it looks at block, instruction and successor order only.
  *
  *     struct split split;
  *     split_init(&split, function);
@@ -38,6 +38,12 @@ void split_deinit(struct split *split);
 
 // Is this instruction a call site, that is, does it end a node?
 bool split_is_call(LLVMValueRef instruction);
+// Calls that may be moved, merged or dropped have this attribute (instrument/attributes.c).
+#define SPLIT_LOOSE "inquest-loose"
+bool split_is_loose(LLVMValueRef call);
+// What macros of the C library call to get at a variable (errno, the tables of isalpha). It does
+// nothing else, so that a call of it is none of the source's.
+bool split_is_accessor(LLVMValueRef function);
 // Does an attribute of this name stand on the call or on the function it names?
 bool split_call_has_attribute(LLVMValueRef call, const char *name);
 

@@ -265,7 +265,7 @@ static bool code_between(const struct line_vec *lines, uint32_t first, uint32_t 
 static void push_line(struct span_vec *spans, const struct line_vec *code_lines, uint32_t line)
 {
     struct span *end = spans->length ? span_vec_last(spans) : NULL;
-    if (end && !end->file && !end->loop && line >= end->last &&
+    if (end && !end->file && end->kind == SPAN_LINES && line >= end->last &&
         !code_between(code_lines, end->last, line))
         end->last = line;
     else
@@ -285,23 +285,23 @@ static void push_node(struct span_vec *spans, const struct model *model,
         push_line(spans, &known->lines, lines.data[i]);
     if (lines.length == 0 && node->line)
         span_vec_push(spans, (struct span){model_file_path(model, node->file), node->line,
-                                           node->line, false});
+                                           node->line, SPAN_LINES});
 }
 
-// The lines of the collapsed loop whose header is node `header` of the function.
+// The lines of the loop whose header is node `header` of the function.
 static void push_loop(struct span_vec *spans, struct model *model,
-                      const struct known_function *known, uint32_t header)
+                      const struct known_function *known, uint32_t header, enum span_kind kind)
 {
     _cleanup_(line_vec_deinit) struct line_vec lines = VEC_INIT;
     const struct path_numbering *numbers = model_numbering(model, known->id);
     const struct model_function *function = model_function(model, known->id);
     for (uint32_t i = 0; i < function->node_count; i++) {
-        if (path_reachable(numbers, i) && path_unit(numbers, i) == header)
+        if (path_in_loop(numbers, header, i))
             append_node_lines(model, model_node_at(model, known->id, i), function->file, &lines);
     }
     sort_unique(&lines);
     if (lines.length)
-        span_vec_push(spans, (struct span){NULL, lines.data[0], *line_vec_last(&lines), true});
+        span_vec_push(spans, (struct span){NULL, lines.data[0], *line_vec_last(&lines), kind});
 }
 
 struct span_list positions_spans(struct positions *positions,
@@ -314,13 +314,15 @@ struct span_list positions_spans(struct positions *positions,
         make_lines(positions->model, known);
     for (uint32_t i = 0; known && i < path->step_count; i++) {
         struct node_id id;
-        bool last = path->end == PATH_END_HERE && i + 1 == path->step_count;
+        bool last = i + 1 == path->step_count;
+        bool passes = path->steps[i].kind == PATH_STEP_PASSES && !last;
         if (!find_node(positions, function, path->steps[i].node, &id))
             continue;
-        if (path->steps[i].kind == PATH_STEP_LOOP)
-            push_loop(&spans, positions->model, known, path->steps[i].node);
-        else
+        if (path->steps[i].kind == PATH_STEP_NODE)
             push_node(&spans, positions->model, known, id, last ? stop : UINT32_MAX);
+        else
+            push_loop(&spans, positions->model, known, path->steps[i].node,
+                      passes ? SPAN_PASSES : SPAN_LOOP);
     }
     return (struct span_list){spans.data, spans.length};
 }

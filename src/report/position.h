@@ -29,11 +29,17 @@ struct position {
     uint32_t line, column;
 };
 
+enum span_kind {
+    SPAN_LINES,
+    SPAN_LOOP,   // of a loop: the first ran, the others may have
+    SPAN_PASSES, // of a loop: what follows is its present pass
+};
+
 // Lines of one function that are one piece of a path.
 struct span {
     const char *file; // NULL: that of the function
     uint32_t first, last;
-    bool loop; // of a collapsed loop: the first ran, the others may have
+    enum span_kind kind;
 };
 
 struct span_list { // owned, free(data)

@@ -143,35 +143,23 @@ static void append_path(struct writer *writer, const struct evidence_frame *fram
             strbuf_append_char(&writer->line, ',');
         strbuf_append_char(&writer->line, '{');
         strbuf_append(&writer->line, members);
-        strbuf_append(&writer->line, step->kind == PATH_STEP_LOOP ? ",\"loop\":true}" : "}");
+        strbuf_append(&writer->line, step->kind == PATH_STEP_LOOP     ? ",\"loop\":true}"
+                                     : step->kind == PATH_STEP_PASSES ? ",\"passes\":true}"
+                                                                      : "}");
     }
     strbuf_append_char(&writer->line, ']');
 }
 
-// The unfinished path is the last of `paths`; `unfinished` says that it is there and what it is.
+// One path, the way to where control stands; `unfinished` says how far it goes.
 static void append_paths(struct writer *writer, const struct evidence_frame *frame)
 {
+    bool told = frame->path.step_count > 0;
     strbuf_append(&writer->line, ",\"paths\":[");
-    for (uint32_t i = 0; i < frame->path_count; i++) {
-        if (i)
-            strbuf_append_char(&writer->line, ',');
-        append_path(writer, frame, &frame->paths[i]);
-    }
-    if (frame->has_partial) {
-        if (frame->path_count)
-            strbuf_append_char(&writer->line, ',');
-        append_path(writer, frame, &frame->partial);
-    }
+    if (told)
+        append_path(writer, frame, &frame->path);
     strbuf_append_char(&writer->line, ']');
-    append_text(&writer->line, "unfinished",
-                !frame->has_partial    ? NULL
-                : frame->partial_exact ? "exact"
-                                       : "prefix");
-    strbuf_printf(&writer->line,
-                  frame->paths_finished > INT64_MAX ? ",\"paths_finished\":\"0x%" PRIx64 "\""
-                                                    : ",\"paths_finished\":%" PRIu64,
-                  frame->paths_finished);
-    append_flag(&writer->line, "paths_from_entry", frame->paths_from_entry);
+    append_text(&writer->line, "unfinished", !told ? NULL : frame->path_exact ? "exact" : "prefix");
+    append_flag(&writer->line, "paths_from_entry", frame->path_from_entry);
 }
 
 static void append_calls(struct writer *writer, const struct evidence_frame *frame, const char *key,

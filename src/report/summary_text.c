@@ -25,7 +25,6 @@
 #define EXCERPT_BEFORE 3u
 #define EXCERPT_AFTER  2u
 #define EXCERPT_WIDTH  120u
-#define SHORT_PATHS    4u
 #define SHORT_RUNS     40u
 #define SHORT_THREADS  16u
 #define SHORT_WARNINGS 4u
@@ -116,50 +115,17 @@ static void write_fact(struct writer *writer, const char *label, const char *tex
             text);
 }
 
-// Finished paths, newest last; equal ones that follow each other are one line.
-static void write_paths(struct writer *writer, const struct evidence_frame *frame)
+static void write_path(struct writer *writer, const struct evidence_frame *frame)
 {
-    uint32_t skip = 0;
-    if (!writer->summary->verbose && frame->path_count > SHORT_PATHS)
-        skip = frame->path_count - SHORT_PATHS;
-    if (skip || frame->paths_finished > frame->path_count) {
-        struct strbuf *text = fresh(writer);
-        strbuf_printf(text, "%s ", dots(writer));
-        if (frame->paths_finished == EVIDENCE_PATHS_UNCOUNTED)
-            strbuf_append(text, "earlier ones in this call were not kept");
-        else {
-            words_append_count(text, frame->paths_finished - frame->path_count + skip);
-            strbuf_append(text, " earlier in this call");
-        }
-        write_fact(writer, "path:", text->data);
-    }
-    _cleanup_strbuf_ struct strbuf next = STRBUF_INIT;
-    for (uint32_t i = skip, same; i < frame->path_count; i += same) {
-        struct strbuf *text = fresh(writer);
-        words_append_path(&writer->words, text, frame, &frame->paths[i]);
-        for (same = 1; i + same < frame->path_count; same++) {
-            strbuf_clear(&next);
-            words_append_path(&writer->words, &next, frame, &frame->paths[i + same]);
-            if (strcmp(next.data, text->data) != 0)
-                break;
-        }
-        if (same > 1)
-            strbuf_printf(text, writer->summary->ascii ? "  (%u times)" : "  ×%u", same);
-        write_fact(writer, "path:", text->data);
-    }
-}
-
-static void write_partial(struct writer *writer, const struct evidence_frame *frame)
-{
-    if (!frame->has_partial)
+    if (!frame->path.step_count)
         return;
     struct strbuf *text = fresh(writer);
-    words_append_path(&writer->words, text, frame, &frame->partial);
-    if (!frame->partial_exact)
+    words_append_path(&writer->words, text, frame, &frame->path);
+    if (!frame->path_exact)
         strbuf_printf(text, " %s (how it went on is not certain)", dots(writer));
-    else if (frame->paths_from_entry && frame->path_count == 0)
+    if (frame->path_from_entry)
         strbuf_append(text, "  (since it was called)");
-    write_fact(writer, " now:", text->data);
+    write_fact(writer, "path:", text->data);
 }
 
 static void write_calls(struct writer *writer, const struct evidence_frame *frame, uint8_t truth,
@@ -199,8 +165,7 @@ static void write_details(struct writer *writer, const struct evidence_frame *fr
     write_excerpt(writer, &at);
     write_candidates(writer, frame);
     write_record_words(writer, frame);
-    write_paths(writer, frame);
-    write_partial(writer, frame);
+    write_path(writer, frame);
     write_calls(writer, frame, EVIDENCE_TRUE, "calls made:");
     write_calls(writer, frame, EVIDENCE_FALSE, "never made:");
     if (writer->summary->verbose)

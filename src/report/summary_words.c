@@ -58,8 +58,10 @@ void words_append_place(const struct words *words, struct strbuf *text, const st
 
 static void append_span(const struct words *words, struct strbuf *text, const struct span *span)
 {
-    if (span->loop)
+    if (span->kind == SPAN_LOOP)
         strbuf_append(text, "[loop ");
+    if (span->kind == SPAN_PASSES)
+        strbuf_append(text, "in loop ");
     if (span->file) {
         append_file(words, text, span->file);
         strbuf_append_char(text, ':');
@@ -67,28 +69,18 @@ static void append_span(const struct words *words, struct strbuf *text, const st
     strbuf_printf(text, "%u", span->first);
     if (span->last != span->first)
         strbuf_printf(text, "-%u", span->last);
-    if (span->loop)
+    if (span->kind == SPAN_LOOP)
         strbuf_append_char(text, ']');
-}
-
-static void append_end(const struct words *words, struct strbuf *text,
-                       const struct evidence_function *function, const struct evidence_path *path)
-{
-    if (path->end == PATH_END_EXIT)
-        strbuf_append(text, words->ascii ? " -> return" : " → return");
-    if (path->end != PATH_END_CUT || path->next == UINT32_MAX)
-        return;
-    struct position next = positions_node(words->positions, function, path->next);
-    if (next.line)
-        strbuf_printf(text, "%s%u", words->ascii ? " => " : " ↩ ", next.line);
+    if (span->kind == SPAN_PASSES)
+        strbuf_append(text, ", this pass:");
 }
 
 void words_append_path(const struct words *words, struct strbuf *text,
                        const struct evidence_frame *frame, const struct evidence_path *path)
 {
     struct position at = positions_frame(words->positions, frame);
-    struct span_list spans = positions_spans(words->positions, &frame->function, path,
-                                             frame->partial_exact ? at.line : 0);
+    struct span_list spans =
+        positions_spans(words->positions, &frame->function, path, frame->path_exact ? at.line : 0);
     size_t head = spans.count, tail = spans.count;
     if (words->short_lists && spans.count > SHORT_SPANS) {
         head = SHORT_SPANS / 2 - 1;
@@ -97,7 +89,9 @@ void words_append_path(const struct words *words, struct strbuf *text,
     for (size_t i = 0; i < spans.count; i++) {
         if (i > head && i < tail)
             continue;
-        if (i)
+        if (i && spans.data[i - 1].kind == SPAN_PASSES)
+            strbuf_append_char(text, ' ');
+        else if (i)
             strbuf_append(text, words->ascii ? " -> " : " → ");
         if (i == head && i < tail)
             strbuf_append(text, words->ascii ? "..." : "…");
@@ -106,7 +100,6 @@ void words_append_path(const struct words *words, struct strbuf *text,
     }
     if (spans.count == 0)
         strbuf_append_char(text, '?');
-    append_end(words, text, &frame->function, path);
     free(spans.data);
 }
 

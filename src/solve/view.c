@@ -15,7 +15,8 @@ struct view_edge {
 VEC_DEFINE(view_edge_vec, struct view_edge);
 
 struct view_builder {
-    const struct view_step *last; // the step that copies were made of last
+    const struct view_step *last;  // the last step that is certain
+    uint32_t last_start, last_end; // its copies
     const struct flow *flow;
     const struct view_facts *facts;
     struct view_id_vec node, start, end;
@@ -65,6 +66,36 @@ static uint32_t add_function(struct view_builder *builder)
     return base;
 }
 
+// Can control go on from this copy? A loop may be known to have been left from one node.
+static bool may_leave(const struct view_builder *builder, uint32_t copy)
+{
+    return !builder->last || !builder->last->leaves_told || copy < builder->last_start ||
+           copy >= builder->last_end || builder->node.data[copy] == builder->last->leaves;
+}
+
+// Edges from the copies from..to-1 to those from `base` on, one a node, where the graph has them.
+static void connect_copies(struct view_builder *builder, uint32_t from, uint32_t to, uint32_t base)
+{
+    const struct flow_function *f = &builder->flow->functions[builder->facts->function];
+    uint32_t *copy = xmalloc_array(f->node_count + 1u, sizeof(*copy));
+
+    for (uint32_t n = 0; n < f->node_count; n++)
+        copy[n] = UINT32_MAX;
+    for (uint32_t i = base; i < builder->node.length; i++)
+        copy[builder->node.data[i] - f->first_node] = i;
+    for (uint32_t i = from; i < to; i++) {
+        struct flow_edges next = flow_edges(builder->flow, builder->node.data[i]);
+
+        for (uint32_t k = 0; may_leave(builder, i) && k < next.count; k++) {
+            uint32_t target = copy[next.data[k].target - f->first_node];
+
+            if (target != UINT32_MAX)
+                add_edge(builder, i, target, next.data[k].flags);
+        }
+    }
+    free(copy);
+}
+
 // The copies of one step: its node first.
 static void add_step(struct view_builder *builder, const struct view_step *step)
 {
@@ -74,22 +105,8 @@ static void add_step(struct view_builder *builder, const struct view_step *step)
     for (uint32_t i = 0; i < step->loop_count; i++)
         if (step->loop[i] != step->node)
             view_id_vec_push(&builder->node, step->loop[i]);
-    for (uint32_t i = base; step->loop_count && i < builder->node.length; i++) {
-        struct flow_edges next = flow_edges(builder->flow, builder->node.data[i]);
-
-        for (uint32_t k = 0; k < next.count; k++)
-            for (uint32_t t = base; t < builder->node.length; t++)
-                if (builder->node.data[t] == next.data[k].target)
-                    add_edge(builder, i, t, next.data[k].flags);
-    }
-}
-
-// Can control go on from this copy of the last step? A loop may be known to have been left from one
-// node.
-static bool may_leave(const struct view_builder *builder, uint32_t copy)
-{
-    return !builder->last || !builder->last->leaves_told ||
-           builder->node.data[copy] == builder->last->leaves;
+    if (step->loop_count)
+        connect_copies(builder, base, (uint32_t)builder->node.length, base);
 }
 
 // From every copy from..to-1 that has an edge to the node: an edge to the copy `target`. `must`:
@@ -138,37 +155,53 @@ static void add_ends(struct view_builder *builder, uint32_t from)
             view_id_vec_push(&builder->end, i);
 }
 
+// Perhaps control moved in a loop before it came to the next step: from the copies from `from` on
+// it may also go into it.
+static void add_passes(struct view_builder *builder, const struct view_step *step, uint32_t from)
+{
+    uint32_t base = (uint32_t)builder->node.length;
+
+    add_step(builder, step);
+    connect_copies(builder, from, base, base);
+}
+
 static void add_copies(struct view_builder *builder)
 {
     const struct view_facts *facts = builder->facts;
     const struct flow_function *f = &builder->flow->functions[facts->function];
-    uint32_t from = 0, to = 0;
+    uint32_t from = 0, base = 0;
 
     if (!facts->from_entry || !facts->step_count) {
-        uint32_t base = add_function(builder);
-
-        view_id_vec_push(&builder->start, base + f->entry - f->first_node);
-        to = (uint32_t)builder->node.length;
+        add_function(builder);
+        view_id_vec_push(&builder->start, f->entry - f->first_node);
     }
     for (uint32_t s = 0; s < facts->step_count; s++) {
-        uint32_t base = (uint32_t)builder->node.length;
+        const struct view_step *step = &facts->steps[s];
 
-        add_step(builder, &facts->steps[s]);
+        base = (uint32_t)builder->node.length;
+        if (step->passes) {
+            add_passes(builder, step, from);
+            if (s == 0 && facts->from_entry)
+                view_id_vec_push(&builder->start, base);
+            continue;
+        }
+        add_step(builder, step);
         if (s > 0 || !facts->from_entry)
-            connect(builder, from, to, base, s > 0);
+            connect(builder, from, base, base, s > 0);
         // an activation can be all there is of the known path
         if (s == 0 && (facts->from_entry || builder->node.data[base] == f->entry))
             view_id_vec_push(&builder->start, base);
-        from = base;
-        to = (uint32_t)builder->node.length;
-        builder->last = &facts->steps[s];
+        builder->last = step;
+        from = builder->last_start = base;
+        builder->last_end = (uint32_t)builder->node.length;
     }
     if (facts->step_count && !facts->to_end) {
         // it may also still stand at the last step known
-        uint32_t base = add_function(builder);
-        connect_freely(builder, from, to, base);
+        uint32_t to = (uint32_t)builder->node.length;
+        connect_freely(builder, from, to, add_function(builder));
+        base = from;
     }
-    add_ends(builder, facts->step_count ? from : 0);
+    add_ends(builder, base);
 }
 
 static void finish(struct view_builder *builder, struct view *view)

@@ -8,7 +8,7 @@
  *     view_destroy(view);
  *
  * The copies: the whole function, where control may go freely, unless the path is known from the
- * entry; then the known last paths, one copy a step (a step that stands for a loop: a copy of that
+ * entry; then the known path, one copy a step (a step that stands for a loop: a copy of that
  * loop); then the whole function again where control stands somewhere behind the known path. Edges
  * have flow_edge flags and lead to copies. Nodes that `closed` names are not passed anywhere;
  * control may stand there.
@@ -28,6 +28,7 @@ struct view_step {
     uint32_t node;        // of the flow
     const uint32_t *loop; // nodes of the loop that it stands for, itself among them, or NULL
     uint32_t loop_count;
+    bool passes; // control has moved in the loop, or not at all, before it came to the next step
     bool leaves_told; // the loop was left from the node `leaves`
     uint32_t leaves;
 };

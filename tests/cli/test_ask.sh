@@ -38,7 +38,7 @@ root 0 main
 END
 evidence() {
     cat <<END
-{"schema":"evidence/1","kind":"hand","threads":[{"tid":1,"crashed":true,"whole":true,"frames":[
+{"schema":"evidence/2","kind":"hand","threads":[{"tid":1,"crashed":true,"whole":true,"frames":[
 {"kind":"model","module":"0xff","index":2,"function":"work","candidates":[1],"interrupted":true},
 {"kind":"model","module":"0xff","index":0,"function":"main","candidates":[2]}]}],
 "coverage":[{"module":"0xff","sites":"$1"}]}

@@ -222,11 +222,11 @@ for length in 1 2 10 100 $((size / 2)) $((size - 3)); do
     head -c "$length" report.json >cut.json
     bad "'cut.json'" "$inquest" ./prog cut.json
 done
-sed 's,evidence/1,evidence/2,' report.json >newer.json
+sed 's,evidence/2,evidence/3,' report.json >newer.json
 bad "newer" "$inquest" ./prog newer.json
 printf '{}' >bare.json
 bad "schema" "$inquest" ./prog bare.json
-printf '{"schema": "evidence/1", "threads": [{"frames": [{"kind": "model"}]}]}' >bare.json
+printf '{"schema": "evidence/2", "threads": [{"frames": [{"kind": "model"}]}]}' >bare.json
 bad "threads\[0\]" "$inquest" ./prog bare.json
 
 section "foreign architectures"

@@ -26,8 +26,8 @@ class Statistics:
         self.count["exact"] += len(frame.candidates) == 1
         self.count["candidates"] += len(frame.candidates)
         self.count["record " + frame.record] += 1
-        self.count["partial"] += frame.partial is not None
-        self.count["partial exact"] += frame.partial_exact
+        self.count["path"] += bool(frame.path)
+        self.count["path exact"] += frame.path_exact
         self.count["local"] += len(frame.calls)
         self.count["local unknown"] += frame.calls.count("?")
         if frame.interrupted:
@@ -53,82 +53,83 @@ class Statistics:
 
 # ---------------------------------------------------------------- paths of one activation
 
-def match_backwards(function, steps, nodes, end):
-    """Matches steps, last first, against nodes[:end]; the index before the first one matched, or
-    None. A collapsed loop is a maximal run of nodes of its body that begins with its header; a step
-    that follows it and is a node of its body is the one that the run ends with."""
-    at = end - 1
+def run_back(nodes, end, body):
+    """Where the longest run of nodes of the body that ends before `end` begins."""
+    while end > 0 and nodes[end - 1] in body:
+        end -= 1
+    return end
+
+
+def is_left(function, steps, k):
+    """Is step k the node from which the loop before it was left?"""
+    return k > 0 and steps[k - 1][1] == "*" and not steps[k][1] and \
+        steps[k][0] in function.body(steps[k - 1][0])
+
+
+def match_back(function, steps, nodes, end):
+    """Matches steps, last first, against nodes[:end]; where the first one begins, or None. A loop that
+    was left is a run of nodes of its body that begins with its header; the node behind it from which it was
+    left is the last of the run. Passes are such a run, perhaps an empty one."""
     for k in range(len(steps) - 1, -1, -1):
-        node, loop = steps[k]
-        if at < 0:
-            return None
-        if not loop:
-            if nodes[at] != node:
+        node, kind = steps[k]
+        if kind:
+            begin = run_back(nodes, end, function.body(node))
+            if kind == "*" and (begin == end or nodes[begin] != node):
                 return None
-            left = k > 0 and steps[k - 1][1] and node in function.body(steps[k - 1][0])
-            at -= not left
-            continue
-        body = function.body(node)
-        first = None
-        while at >= 0 and nodes[at] in body:
-            first = nodes[at]
-            at -= 1
-        if first != node:
+            end = begin
+        elif end == 0 or nodes[end - 1] != node:
             return None
-    return at
+        elif not is_left(function, steps, k):
+            end -= 1
+    return end
 
 
-def match_paths(function, paths, nodes, end, from_entry):
-    """Do these consecutive paths end with nodes[end - 1]? With from_entry: begin with nodes[0]."""
-    twice = function.twice()
-    if not paths:
-        return end == 0 or not from_entry
-    at = match_backwards(function, paths[-1].steps, nodes, end)
-    if at is None:
-        return False
-    rest, start = paths[:-1], paths[-1].start
-    if not rest:
-        return at < 0 or not from_entry or start in twice
-    if start not in twice:
-        return match_paths(function, rest, nodes, at + 1, from_entry)
-    # a second return: what came after the last finished path is not told
-    for cut in range(at + 1, max(-1, at - 100000), -1):
-        if match_paths(function, rest, nodes, cut, from_entry):
-            return True
-    return False
+def match_on(function, steps, nodes):
+    """Matches steps, first first, against nodes from the beginning: all places where the last one can end."""
+    ends = {0}
+    for k, (node, kind) in enumerate(steps):
+        after = set()
+        for at in ends:
+            if not kind and is_left(function, steps, k):
+                if nodes[at - 1] == node:
+                    after.add(at)
+            elif not kind:
+                if at < len(nodes) and nodes[at] == node:
+                    after.add(at + 1)
+            elif kind == "*" and (at == len(nodes) or nodes[at] != node):
+                continue
+            else:
+                body = function.body(node)
+                if kind == "+":
+                    after.add(at)
+                while at < len(nodes) and nodes[at] in body:
+                    at += 1
+                    after.add(at)
+        ends = after
+    return ends
+
+
+def path_fits(frame, function, nodes):
+    steps, end = frame.path, len(nodes)
+    if frame.from_entry:
+        ends = match_on(function, steps, nodes)
+        return end in ends if frame.path_exact else bool(ends)
+    if frame.path_exact:
+        return match_back(function, steps, nodes, end) is not None
+    # a beginning: the truth may have gone on from there
+    return any(match_back(function, steps, nodes, cut) is not None
+               for cut in range(end, max(-1, end - 50000), -1))
 
 
 def path_problems(frame, function, nodes):
-    paths = list(frame.paths)
-    for a, b in zip(paths, paths[1:] + ([frame.partial] if frame.partial else [])):
-        if a.end == "cut" and a.next is not None and a.next != b.start and \
-                b.start not in function.twice():
-            return [("path", f"path ends at >{a.next}, the next starts at {b.start}")]
-    if frame.from_entry and len(paths) != frame.finished:
-        return [("path", f"all paths are told, {len(paths)}, but {frame.finished} were finished")]
-    for path in paths + ([frame.partial] if frame.partial else []):
-        for node, _ in path.steps:
-            if node >= function.node_count:
-                return [("path", f"node {node} of {function.node_count}")]
-    if frame.partial is not None and frame.partial.steps:
-        paths.append(frame.partial)
-    if not paths:
+    for node, _ in frame.path:
+        if node >= function.node_count:
+            return [("path", f"node {node} of {function.node_count}")]
+    if not frame.path or path_fits(frame, function, nodes):
         return []
-    end = len(nodes)
-    if frame.partial is not None and frame.partial_exact:
-        if match_paths(function, paths, nodes, end, frame.from_entry):
-            return []
-    else:
-        # a prefix: the truth may have gone on by the rest of one path
-        for cut in range(end, -1, -1):
-            if match_paths(function, paths, nodes, cut, frame.from_entry):
-                return []
-            if not frame.from_entry and end - cut > 50000:
-                break
-    tail = list(nodes[-40:])
-    claimed = [str(n) + "*" * loop for p in paths for n, loop in p.steps][-40:]
-    return [("path", f"claimed ...{' '.join(claimed)} (partial "
-             f"{'exact' if frame.partial_exact else 'prefix'}), was ...{' '.join(map(str, tail))}")]
+    claimed = [f"{node}{kind}" for node, kind in frame.path][-40:]
+    return [("path", f"claimed {'' if frame.from_entry else '...'}{' '.join(claimed)} "
+             f"({'exact' if frame.path_exact else 'a beginning'}), was ...{' '.join(map(str, nodes[-40:]))}")]
 
 
 # ---------------------------------------------------------------- frames against activations
@@ -159,14 +160,28 @@ def from_library(table, live, at):
         table.function(a.function).linkage == "available" for a in live[at + 1:])
 
 
+def is_before_all(frames):
+    """Is it said of the innermost frame that it was stopped before its first line?"""
+    return bool(frames) and frames[0].kind == "foreign" and frames[0].gap and \
+        "first line" in frames[0].text.get("record_note", "")
+
+
+def has_begun(activation):
+    return len(activation.nodes) > 1 or bool(activation.calls)
+
+
 def pair_frames(table, thread, stack):
     """[(frame, function, activation)] or a problem: the frames of the model, innermost first,
     against the live activations. What evidence may leave out: behind a gap, anything; bodies that
     the program has from its own headers but took from a library; all that is beyond a stack that
-    is said not to be whole."""
+    is said not to be whole; a function of which no line has run."""
     pairs, frames = [], [f for f in thread.frames if f.kind == "model"]
     live = [a for a in reversed(stack)]
     at, gap = 0, False
+    if is_before_all(thread.frames) and live:
+        inner = table.function(live[0].function)
+        if thread.frames[0].name in (inner.name, inner.source_name) and not has_begun(live[0]):
+            at = 1
     for frame in frames:
         function = table.lookup(frame.module, frame.index)
         if function is None or function.name != frame.name and function.source_name != frame.name:

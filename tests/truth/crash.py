@@ -280,6 +280,8 @@ def physical_problems(shipped, evidence, stop, base, symbols):
     told_names = [f.name for f in frames]
     known = {f.source_name for _, functions in shipped.table.modules for f in functions}
     kept = [(n, d, i) for n, d, i in chain if n in known]
+    if kept and check.is_before_all(told) and told[0].name == kept[0][0]:
+        kept = kept[1:]
     # An instruction that was moved out of what was inlined: evidence may leave that out. Whether it had
     # returned, the log says.
     moved = len(kept) - len(frames)
@@ -442,7 +444,7 @@ def crash_stepped(shipped, arguments, text, seed, count):
             inner = evidence.crashed.frames[0]
             if re.search(r"longjmp", inner.name) and len(evidence.crashed.frames) > 1:
                 left = evidence.crashed.frames[1]
-                if inner.gap and left.record == "untold" and not left.partial:
+                if inner.gap and left.record == "untold" and not left.path:
                     yield f"step={stop.step} pc={stop.pc - base:#x}", evidence, []
                     continue
             cores.append((stop, evidence))

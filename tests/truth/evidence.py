@@ -10,23 +10,9 @@ def truths(text):
     return "".join(c * int(n or 1) for c, n in re.findall(r"([ny?])(\d*)", text or ""))
 
 
-class Path:
-    """steps: [(node, collapsed loop?)]; end: None (unfinished), "exit" or "cut"."""
-
-    def __init__(self, text):
-        self.start, self.steps, self.end, self.next = None, [], None, None
-        for word in text.split():
-            if word.startswith("@"):
-                self.start = int(word[1:])
-            elif word == "exit":
-                self.end = "exit"
-            elif word.startswith(">"):
-                self.end = "cut"
-                self.next = None if word == ">?" else int(word[1:])
-            else:
-                self.steps.append((int(word.rstrip("*")), word.endswith("*")))
-        if self.start is None and self.steps:
-            self.start = self.steps[0][0]
+def path_steps(text):
+    """ "0 3* 5 7+ 7" -> [(0, ""), (3, "*"), ...]: a node, a loop that was left, passes through a loop """
+    return [(int(word.rstrip("*+")), word.lstrip("0123456789")) for word in text.split()]
 
 
 class Frame:
@@ -43,11 +29,9 @@ class Frame:
         self.candidates = item.get("candidates", [])
         self.candidates_from = item.get("candidates_from", "")
         self.record = item.get("record", "none")
-        self.paths = [Path(p) for p in item.get("paths", [])]
-        self.finished = item.get("paths_finished", 0)
-        self.from_entry = item.get("paths_from_entry", False)
-        self.partial = Path(item["partial"]) if "partial" in item else None
-        self.partial_exact = item.get("partial_exact", False)
+        self.path = path_steps(item.get("path", ""))
+        self.path_exact = item.get("path_exact", False)
+        self.from_entry = item.get("path_from_entry", False)
         self.calls = truths(item.get("calls"))
         self.text = item
 

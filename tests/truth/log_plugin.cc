@@ -17,6 +17,7 @@
  * FLAGS: "t" the call returns twice, "l" it must be a tail call, "i" is an invoke, "r" the node
  * leaves the function, "n" the callee does not return.
  */
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
@@ -47,7 +48,11 @@ bool endsNode(const Instruction &i)
     if (!call || call->isInlineAsm())
         return false;
     auto *callee = dyn_cast<Function>(call->getCalledOperand());
-    return !(callee && callee->isIntrinsic());
+    // what macros of the C library get at variables by is no call of the source
+    static const StringSet<> accessors{"__ctype_b_loc", "__ctype_tolower_loc",
+                                       "__ctype_toupper_loc", "__errno_location"};
+    return !callee || !(callee->isIntrinsic() ||
+                        (callee->isDeclaration() && accessors.contains(callee->getName())));
 }
 
 std::vector<Node> nodesOf(Function &f, DenseMap<BasicBlock *, unsigned> &firstNode)

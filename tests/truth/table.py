@@ -9,7 +9,7 @@ class Function:
         self.source_name = source_name
         self.callees, self.flags, self.successors = [], [], []
         self.sites = []  # node of each call site
-        self._bodies = {}
+        self._bodies, self._dominated_by = {}, None
 
     def add_node(self, fields):
         if fields[0] == "call":
@@ -27,34 +27,46 @@ class Function:
         return {n + 1 for n in self.sites if "t" in self.flags[n]}
 
     def body(self, header):
-        """The natural loop of a header: what reaches it again without leaving its dominance."""
+        """The loop of a header: what it reaches and is reached from without any node that control had to
+        pass before it."""
         if header not in self._bodies:
             self._bodies[header] = self._find_body(header)
         return self._bodies[header]
 
     def _find_body(self, header):
-        without = self._reach(0, header)
-        dominated = {n for n in self._reach(0, None) if n not in without}
-        before = {}
-        for n in dominated:
-            for s in self.successors[n]:
-                before.setdefault(s, []).append(n)
-        body, work = {header}, [n for n in before.get(header, [])]
-        while work:
-            n = work.pop()
-            if n not in body:
-                body.add(n)
-                work.extend(before.get(n, []))
-        return body
+        outer = self._dominators()[header] - {header}
+        before = [[] for _ in self.successors]
+        for n, targets in enumerate(self.successors):
+            for s in targets:
+                before[s].append(n)
+        return self._reach(header, self.successors, outer) & self._reach(header, before, outer)
 
-    def _reach(self, start, blocked):
+    def _dominators(self):
+        """By node: the nodes that every way to it passes, itself among them."""
+        if self._dominated_by is None:
+            reached = self._reach(0, self.successors, set())
+            above = {n: set(reached) for n in reached}
+            above[0] = {0}
+            changed = True
+            while changed:
+                changed = False
+                for n in sorted(reached):
+                    for s in self.successors[n]:
+                        smaller = above[s] & (above[n] | {s})
+                        if s and len(smaller) < len(above[s]):
+                            above[s], changed = smaller, True
+            self._dominated_by = above
+        return self._dominated_by
+
+    @staticmethod
+    def _reach(start, edges, blocked):
         seen, work = set(), [start]
         while work:
             n = work.pop()
-            if n in seen or n == blocked:
+            if n in seen or n in blocked:
                 continue
             seen.add(n)
-            work.extend(self.successors[n])
+            work.extend(edges[n])
         return seen
 
 

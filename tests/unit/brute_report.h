@@ -29,12 +29,12 @@ enum brute_frame_kind {
 struct brute_frame {
     enum brute_frame_kind kind;
     uint8_t function;
-    bool gap;                     // frames may be missing between it and the one outside of it
-    uint32_t at;                  // nodes
-    uint32_t calls, calls_never;  // nodes; what is in neither is not known
-    uint8_t steps[BRUTE_STEPS];   // the last steps
-    uint8_t step_count, finished; // so many of the steps are a finished path; the others partial
-    bool to_end;                  // the last step is where it stands
+    bool gap;                    // frames may be missing between it and the one outside of it
+    uint32_t at;                 // nodes
+    uint32_t calls, calls_never; // nodes; what is in neither is not known
+    uint8_t steps[BRUTE_STEPS];  // the last steps
+    uint8_t step_count;
+    bool to_end; // the last step is where it stands
 };
 
 struct brute_thread {
@@ -252,9 +252,6 @@ static inline void report_steps(const struct walk_frame *walked, uint64_t *seed,
     first += brute_chance(seed, 40) ? 0 : brute_random(seed, last - first);
     frame->step_count = (uint8_t)(last - first);
     memcpy(frame->steps, walked->path + first, frame->step_count);
-    // a finished path is followed by the step that begins the next one
-    if (brute_chance(seed, 40))
-        frame->finished = (uint8_t)brute_random(seed, frame->step_count);
 }
 
 static inline void report_frame(const struct walk *walk, uint32_t f, unsigned facts,
@@ -284,7 +281,7 @@ static inline void report_frame(const struct walk *walk, uint32_t f, unsigned fa
     if (facts & 4 && !frame->to_end && !library && brute_chance(seed, 40))
         frame->at |= brute_subset(seed, own, 30);
     if (brute_returns_twice(program, walked->function))
-        frame->step_count = frame->finished = 0, frame->to_end = false;
+        frame->step_count = 0, frame->to_end = false;
 }
 
 static inline void report_thread(const struct walk *walk, unsigned facts,
@@ -512,17 +509,10 @@ static inline void json_paths(const struct brute_program *program, const struct 
 
     if (!count)
         return;
-    if (frame->finished) {
-        strbuf_append(json, ",\"paths\":[\"");
-        json_steps(frame, first, 0, frame->finished, json);
-        strbuf_printf(json, " >%u\"],\"paths_finished\":1", frame->steps[frame->finished] - first);
-    }
-    if (frame->finished + 1u < count || frame->to_end || !frame->finished) {
-        strbuf_append(json, ",\"partial\":\"");
-        json_steps(frame, first, frame->finished, count, json);
-        strbuf_printf(json, "\",\"partial_exact\":%s", frame->to_end ? "true" : "false");
-    }
-    strbuf_printf(json, ",\"paths_from_entry\":%s", frame->steps[0] == first ? "true" : "false");
+    strbuf_append(json, ",\"path\":\"");
+    json_steps(frame, first, 0, count, json);
+    strbuf_printf(json, "\",\"path_exact\":%s", frame->to_end ? "true" : "false");
+    strbuf_printf(json, ",\"path_from_entry\":%s", frame->steps[0] == first ? "true" : "false");
 }
 
 static inline void json_frame(const struct brute_program *program,
@@ -582,7 +572,7 @@ static inline void json_observation(const struct brute_program *program,
 BRUTE_FUNCTION void brute_report_json(const struct brute_program *program,
                                       const struct brute_report *report, struct strbuf *json)
 {
-    strbuf_append(json, "{\"schema\":\"evidence/1\",\"kind\":\"hand\",\"threads\":[\n");
+    strbuf_append(json, "{\"schema\":\"evidence/2\",\"kind\":\"hand\",\"threads\":[\n");
     for (uint32_t t = 0; t < report->thread_count; t++) {
         const struct brute_thread *thread = &report->threads[t];
 

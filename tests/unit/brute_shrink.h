@@ -162,18 +162,17 @@ static inline bool change_frame(struct brute_thread *thread, uint32_t f, uint32_
         thread->frame_count--;
         return f == thread->frame_count && f > 0;
     case 1:
-        frame->step_count = frame->finished = 0;
+        frame->step_count = 0;
         frame->to_end = false;
         return true;
     case 2:
         if (frame->step_count < 2)
             return false;
-        frame->finished = 0;
         frame->step_count--;
         memmove(frame->steps, frame->steps + 1, frame->step_count);
         return true;
     case 3:
-        if (frame->step_count < 2 || frame->finished)
+        if (frame->step_count < 2)
             return false;
         frame->step_count--;
         frame->to_end = false;

@@ -115,18 +115,16 @@ static void split_steps(const struct split *split, struct brute_frame *frame,
                         struct brute_frame *ret)
 {
     uint8_t steps[2 * BRUTE_STEPS];
-    uint32_t count, finished;
+    uint32_t count;
 
-    for (;; frame->step_count--, frame->finished -= frame->finished > 0) {
-        count = finished = 0;
+    for (;; frame->step_count--) {
+        count = 0;
         for (uint32_t s = 0; s < frame->step_count; s++) {
             uint32_t edge =
                 s ? split_edge(split, frame->steps[s - 1], frame->steps[s]) : UINT32_MAX;
 
             if (edge != UINT32_MAX)
                 steps[count++] = (uint8_t)edge;
-            if (s == frame->finished)
-                finished = count;
             steps[count++] = split->node[frame->steps[s]];
         }
         if (count <= BRUTE_STEPS)
@@ -135,7 +133,6 @@ static void split_steps(const struct split *split, struct brute_frame *frame,
     }
     memcpy(ret->steps, steps, count);
     ret->step_count = (uint8_t)count;
-    ret->finished = (uint8_t)finished;
     ret->to_end = frame->to_end;
 }
 

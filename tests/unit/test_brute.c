@@ -514,7 +514,7 @@ static void strip(struct brute_report *report)
             struct brute_frame *frame = &report->threads[t].frames[f];
 
             frame->calls = frame->calls_never = 0;
-            frame->step_count = frame->finished = 0;
+            frame->step_count = 0;
             frame->to_end = false;
         }
 }

@@ -58,17 +58,11 @@ static const char *draw_text_or_null(struct arena *arena)
 
 static struct evidence_path draw_path(struct arena *arena)
 {
-    struct evidence_path path = {.start = draw_u32(), .next = UINT32_MAX};
-    path.step_count = (uint32_t)draw(6);
+    struct evidence_path path = {.step_count = (uint32_t)draw(6)};
     struct path_step *steps = arena_alloc_array(arena, path.step_count, struct path_step);
     for (uint32_t i = 0; i < path.step_count; i++)
-        steps[i] = (struct path_step){draw_u32(), flip() ? PATH_STEP_LOOP : PATH_STEP_NODE};
-    if (path.step_count && flip())
-        steps[0].node = path.start;
+        steps[i] = (struct path_step){draw_u32(), (enum path_step_kind)draw(3)};
     path.steps = steps;
-    path.end = (enum path_end)draw(3);
-    if (path.end == PATH_END_CUT)
-        path.next = draw_u32();
     return path;
 }
 
@@ -95,17 +89,9 @@ static void draw_record(struct arena *arena, struct evidence_frame *frame)
 {
     frame->record = (enum evidence_record)draw(6);
     frame->record_note = draw_text_or_null(arena);
-    frame->path_count = (uint32_t)draw(4);
-    struct evidence_path *paths = arena_alloc_array(arena, frame->path_count, struct evidence_path);
-    for (uint32_t i = 0; i < frame->path_count; i++)
-        paths[i] = draw_path(arena);
-    frame->paths = paths;
-    frame->paths_finished = draw_u64();
-    frame->paths_from_entry = flip();
-    frame->has_partial = flip();
-    frame->partial_exact = flip();
-    if (frame->has_partial)
-        frame->partial = draw_path(arena);
+    frame->path = draw_path(arena);
+    frame->path_exact = flip();
+    frame->path_from_entry = flip();
     frame->calls = draw_truths(arena, &frame->call_count);
 }
 
@@ -251,24 +237,15 @@ static void same_path(const struct evidence_path *a, const struct evidence_path 
         assert_int_equal(a->steps[i].node, b->steps[i].node);
         assert_int_equal(a->steps[i].kind, b->steps[i].kind);
     }
-    assert_int_equal(a->start, b->start);
-    assert_int_equal(a->end, b->end);
-    assert_int_equal(a->next, b->next);
 }
 
 static void same_record(const struct evidence_frame *a, const struct evidence_frame *b)
 {
     assert_int_equal(a->record, b->record);
     same_text(a->record_note, b->record_note);
-    assert_int_equal(a->path_count, b->path_count);
-    for (uint32_t i = 0; i < a->path_count; i++)
-        same_path(&a->paths[i], &b->paths[i]);
-    assert_int_equal(a->paths_finished, b->paths_finished);
-    assert_int_equal(a->paths_from_entry, b->paths_from_entry);
-    assert_int_equal(a->has_partial, b->has_partial);
-    assert_int_equal(a->partial_exact, b->partial_exact);
-    if (a->has_partial)
-        same_path(&a->partial, &b->partial);
+    same_path(&a->path, &b->path);
+    assert_int_equal(a->path_exact, b->path_exact);
+    assert_int_equal(a->path_from_entry, b->path_from_entry);
     assert_int_equal(a->call_count, b->call_count);
     same_bytes(a->calls, b->calls, a->call_count);
 }
@@ -410,7 +387,7 @@ static void refuse(const char *text, const char *message)
     assert_string_equal(whole, message);
 }
 
-#define HEADER "{\"schema\":\"evidence/1\","
+#define HEADER "{\"schema\":\"evidence/2\","
 #define FRAME  HEADER "\"threads\":[{\"frames\":[{"
 #define TAIL   "}]}]}"
 
@@ -423,9 +400,9 @@ static void test_refused(void **unused)
     refuse("[]", "not a JSON object: 'report.json'");
     refuse("{}", "'schema' is missing: 'report.json'");
     refuse("{\"schema\":\"summary/1\"}",
-           "the schema is 'summary/1' and not 'evidence/1': 'report.json'");
-    refuse("{\"schema\":\"evidence/2\"}",
-           "the schema 'evidence/2' is newer than 'evidence/1': 'report.json'");
+           "the schema is 'summary/1' and not 'evidence/2': 'report.json'");
+    refuse("{\"schema\":\"evidence/3\"}",
+           "the schema 'evidence/3' is newer than 'evidence/2': 'report.json'");
     refuse(HEADER "\"pids\":1}", "unknown key 'pids': 'report.json'");
     refuse(HEADER "\"pid\":1.5}", "'pid' is not an integer: 'report.json'");
     refuse(HEADER "\"signal\":{\"number\":3000000000}}",
@@ -526,7 +503,7 @@ static void test_defaults(void **unused)
     assert_string_equal(frame->function.name, "??");
     assert_int_equal(frame->record, EVIDENCE_RECORD_NONE);
     assert_int_equal(frame->call_count, 0);
-    assert_false(frame->has_partial);
+    assert_int_equal(frame->path.step_count, 0);
     evidence_destroy(evidence);
     text = OBSERVATION "\"kind\":\"ran\",\"entries\":[[\"0x1:2:3\"]]}]}";
     assert_null(evidence_read_json(text, strlen(text), "hand", &evidence));

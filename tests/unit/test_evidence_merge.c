@@ -31,7 +31,7 @@ static struct evidence *read_evidence(const char *text)
     "\"gap\":true,\"candidates\":[" nodes "]}"
 #define FOREIGN "{\"kind\":\"foreign\",\"function\":\"abort\"}"
 #define STACK(kind, whole, frames, rest)                                                           \
-    "{\"schema\":\"evidence/1\",\"kind\":\"" kind "\",\"source\":\"" kind ".file\",\"threads\":[{" \
+    "{\"schema\":\"evidence/2\",\"kind\":\"" kind "\",\"source\":\"" kind ".file\",\"threads\":[{" \
     "\"crashed\":true,\"whole\":" whole ",\"frames\":[" frames "]}]" rest "}"
 
 static void expect(const char *first, const char *second, const char *kind, const char *problem)
@@ -66,7 +66,7 @@ static void test_stacks(void **unused)
            NULL);
     expect(core, STACK("backtrace", "false", FRAME(2, "4"), ""), "core", NULL);
     expect(core, STACK("backtrace", "true", GAP(2, "4"), ""), "core", NULL);
-    expect(core, "{\"schema\":\"evidence/1\",\"kind\":\"log\",\"source\":\"log.file\"}", "core",
+    expect(core, "{\"schema\":\"evidence/2\",\"kind\":\"log\",\"source\":\"log.file\"}", "core",
            NULL);
     // another place, another function, another depth
     expect(core, STACK("backtrace", "true", FRAME(2, "3") "," FRAME(1, "0"), ""), NULL, "stacks");
@@ -83,7 +83,7 @@ static void test_coverage(void **unused)
     struct evidence *merged = read_evidence(STACK(
         "core", "true", FRAME(1, "0"), ",\"coverage\":[{\"module\":\"0x1\",\"sites\":\"yn?2\"}]"));
     struct evidence *other = read_evidence(
-        "{\"schema\":\"evidence/1\",\"source\":\"x.file\",\"coverage\":["
+        "{\"schema\":\"evidence/2\",\"source\":\"x.file\",\"coverage\":["
         "{\"module\":\"0x1\",\"sites\":\"y?n?\"},{\"module\":\"0x2\",\"sites\":\"n\"}]}");
     assert_null(evidence_merge(&merged, other));
     assert_int_equal(merged->coverage_count, 2);
@@ -92,14 +92,14 @@ static void test_coverage(void **unused)
     assert_memory_equal(merged->coverage[0].sites, joined, sizeof(joined));
     assert_int_equal(merged->coverage[1].module_id, 2);
     evidence_destroy(merged);
-    static const char yes[] = "{\"schema\":\"evidence/1\",\"source\":\"a.file\",\"coverage\":["
+    static const char yes[] = "{\"schema\":\"evidence/2\",\"source\":\"a.file\",\"coverage\":["
                               "{\"module\":\"0x1\",\"sites\":\"y\"}]}";
     expect(yes,
-           "{\"schema\":\"evidence/1\",\"source\":\"b.file\",\"coverage\":["
+           "{\"schema\":\"evidence/2\",\"source\":\"b.file\",\"coverage\":["
            "{\"module\":\"0x1\",\"sites\":\"n\"}]}",
            NULL, "never by the other");
     expect(yes,
-           "{\"schema\":\"evidence/1\",\"source\":\"b.file\",\"coverage\":["
+           "{\"schema\":\"evidence/2\",\"source\":\"b.file\",\"coverage\":["
            "{\"module\":\"0x1\",\"sites\":\"y2\"}]}",
            NULL, "other call sites");
 }
@@ -108,7 +108,7 @@ static void test_rest(void **unused)
 {
     (void)unused;
     struct evidence *merged = read_evidence(
-        "{\"schema\":\"evidence/1\",\"source\":\"a\",\"warnings\":[\"one\"],\"observations\":["
+        "{\"schema\":\"evidence/2\",\"source\":\"a\",\"warnings\":[\"one\"],\"observations\":["
         "{\"kind\":\"ran\",\"entries\":[[\"0x1:0:3\"]],\"origin\":\"a:1\"}]}");
     struct evidence *other = read_evidence(
         STACK("backtrace", "true", FRAME(1, "0"),

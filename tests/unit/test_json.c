@@ -85,7 +85,7 @@ static void schemas_are_checked(void **state)
     check_schema("evidence/3", ERROR_MISMATCH);
     check_schema("evidence/0", ERROR_FORMAT);
     check_schema("evidence/", ERROR_FORMAT);
-    check_schema("evidence/1x", ERROR_FORMAT);
+    check_schema("evidence/2x", ERROR_FORMAT);
     check_schema("evidence", ERROR_FORMAT);
     check_schema("evid", ERROR_FORMAT);
     check_schema("coverage/1", ERROR_FORMAT);

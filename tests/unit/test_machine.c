@@ -77,38 +77,25 @@ static void flow(void **state)
 static void stores(void **state)
 {
     static const unsigned char bytes[] = {
-        0x48, 0x89, 0x44, 0x24, 0x38,                         // 0  mov [rsp + 56], rax
-        0x48, 0xc7, 0x44, 0x24, 0x08, 0x63, 0x02, 0x00, 0x00, // 5  mov qword [rsp + 8], 0x263
-        0x4c, 0x89, 0x6c, 0xcc, 0x48,                         // 14 mov [rsp + 8 * rcx + 72], r13
-        0x89, 0x45, 0xf8,                                     // 19 mov [rbp - 8], eax
-        0x48, 0x89, 0x06,                                     // 22 mov [rsi], rax
-        0x83, 0x7c, 0x24, 0x04, 0x00,                         // 25 cmp dword [rsp + 4], 0
-        0x48, 0x8b, 0x44, 0x24, 0x38,                         // 30 mov rax, [rsp + 56]
-        0x50,                                                 // 35 push rax
-        0x48, 0x83, 0xec, 0x10,                               // 36 sub rsp, 16
-        0xc3,                                                 // 40 ret
+        0x48, 0x89, 0x44, 0x24, 0x38,             // 0  mov [rsp + 56], rax
+        0xc6, 0x05, 0x10, 0x00, 0x00, 0x00, 0xd6, // 5  mov byte [rip + 16], 0xd6
+        0xc6, 0x06, 0xd6,                         // 12 mov byte [rsi], 0xd6
+        0x83, 0x7c, 0x24, 0x04, 0x00,             // 15 cmp dword [rsp + 4], 0
+        0x48, 0x8b, 0x44, 0x24, 0x38,             // 20 mov rax, [rsp + 56]
+        0x01, 0x06,                               // 25 add [rsi], eax
+        0xc3,                                     // 27 ret
     };
     struct machine_code code = {0};
 
     (void)state;
     assert_true(DECODE(&code, bytes) && machine_link(&code));
-    assert_int_equal(insn_at(&code, 0)->store_size, 8);
-    assert_int_equal(insn_at(&code, 0)->store_base, MACHINE_BASE_RSP);
-    assert_int_equal(insn_at(&code, 0)->store_offset, 56);
-    assert_false(insn_at(&code, 0)->store_is_constant || insn_at(&code, 0)->moves_stack);
-    assert_true(insn_at(&code, 5)->store_is_constant);
-    assert_int_equal(insn_at(&code, 5)->store_value, 0x263);
-    assert_true(insn_at(&code, 14)->store_is_array);
-    assert_int_equal(insn_at(&code, 19)->store_size, 4);
-    assert_int_equal(insn_at(&code, 19)->store_base, MACHINE_BASE_RBP);
-    assert_int_equal(insn_at(&code, 19)->store_offset, -8);
-    assert_int_equal(insn_at(&code, 22)->store_size, 8);
-    assert_int_equal(insn_at(&code, 22)->store_base, MACHINE_BASE_OTHER);
-    assert_int_equal(insn_at(&code, 25)->store_size, 0);
-    assert_int_equal(insn_at(&code, 30)->store_size, 0);
-    assert_true(insn_at(&code, 35)->moves_stack);
-    assert_true(insn_at(&code, 36)->moves_stack);
-    assert_false(insn_at(&code, 40)->moves_stack);
+    assert_true(insn_at(&code, 0)->stores && insn_at(&code, 5)->stores &&
+                insn_at(&code, 12)->stores && insn_at(&code, 25)->stores);
+    assert_false(insn_at(&code, 15)->stores || insn_at(&code, 20)->stores);
+    assert_int_equal(insn_at(&code, 5)->byte_address, BASE + 12 + 16);
+    assert_int_equal(insn_at(&code, 5)->byte, 0xd6);
+    assert_int_equal(insn_at(&code, 0)->byte_address, 0);
+    assert_int_equal(insn_at(&code, 12)->byte_address, 0);
     machine_deinit(&code);
 }
 

@@ -58,7 +58,7 @@ static struct evidence *read_evidence(const char *text)
 
 static const struct evidence_function f = {0x1f2e, 0, "f"};
 
-// The spans of a path as text: "12-14 [14-16] b.inc:7".
+// The spans of a path as text: "12-14 [14-16] (14-20: b.inc:7".
 static void spans(struct positions *positions, const char *path_text, uint32_t stop,
                   const char *expected)
 {
@@ -71,8 +71,9 @@ static void spans(struct positions *positions, const char *path_text, uint32_t s
         const struct span *span = &list.data[i];
         size_t used = strlen(text);
         snprintf(text + used, sizeof(text) - used, "%s%s%s%s%u-%u%s", i ? " " : "",
-                 span->loop ? "[" : "", span->file ? span->file : "", span->file ? ":" : "",
-                 span->first, span->last, span->loop ? "]" : "");
+                 (const char *[]){"", "[", "("}[span->kind], span->file ? span->file : "",
+                 span->file ? ":" : "", span->first, span->last,
+                 (const char *[]){"", "]", ":"}[span->kind]);
     }
     assert_string_equal(text, expected);
     free(list.data);
@@ -84,14 +85,14 @@ static void test_spans(void **unused)
     (void)unused;
     struct model *model = read_model();
     struct positions *positions = positions_create(model);
-    spans(positions, "0 1 >1", 0, "12-14");
+    spans(positions, "0 1", 0, "12-14");
     spans(positions, "0 1* 3", 0, "12-12 [14-16] 20-20");
     // 16 has code and did not run, so 14 and 20 are not one piece
-    spans(positions, "1 3 4 >?", 0, "14-14 20-22");
-    spans(positions, "2 1 3 >?", 0, "16-16 14-14 20-20");
-    spans(positions, "4 5 6 exit", 0, "22-22 /src/b.inc:7-7 30-30");
+    spans(positions, "1 3 4", 0, "14-14 20-22");
+    spans(positions, "2 1 3", 0, "16-16 14-14 20-20");
+    spans(positions, "4 5 6", 0, "22-22 /src/b.inc:7-7 30-30");
     // nodes that the model does not have are left out
-    spans(positions, "0 99 1 >?", 0, "12-14");
+    spans(positions, "0 99 1", 0, "12-14");
     positions_destroy(positions);
     model_destroy(model);
     struct positions *none = positions_create(NULL);
@@ -127,9 +128,9 @@ static void test_positions(void **unused)
 
 #define FRAME                                                                                      \
     "{\"kind\":\"model\",\"module\":\"0x1f2e\",\"function\":\"f\",\"candidates\":[3],"             \
-    "\"record\":\"valid\",\"partial\":\"0 1* 3\",\"calls\":\"y\"}"
+    "\"record\":\"valid\",\"path\":\"0 1* 3\",\"calls\":\"y\"}"
 #define DOCUMENT(frames)                                                                           \
-    "{\"schema\":\"evidence/1\",\"threads\":[{\"crashed\":true,\"frames\":[" frames "]}]}"
+    "{\"schema\":\"evidence/2\",\"threads\":[{\"crashed\":true,\"frames\":[" frames "]}]}"
 
 static void misfit(const char *text, const char *message)
 {
@@ -166,12 +167,12 @@ static void test_fit(void **unused)
            "evidence of another build: call sites: 2 of 'f', which has 1");
     misfit(BAD_FRAME("\"candidates\":[1],\"index\":1"),
            "evidence of another build: function 1 of 'f', which has 1");
-    misfit("{\"schema\":\"evidence/1\",\"coverage\":[{\"module\":\"0x1f2e\",\"sites\":\"n2\"}]}",
+    misfit("{\"schema\":\"evidence/2\",\"coverage\":[{\"module\":\"0x1f2e\",\"sites\":\"n2\"}]}",
            "evidence of another build: 2 call sites in module 0x1f2e, which has 1");
-    misfit("{\"schema\":\"evidence/1\",\"images\":[{\"executable\":true,\"modules\":[\"0x5\"]}]}",
+    misfit("{\"schema\":\"evidence/2\",\"images\":[{\"executable\":true,\"modules\":[\"0x5\"]}]}",
            "evidence of another build: the program has none of its modules");
     // a library that is not there is left aside
-    misfit("{\"schema\":\"evidence/1\",\"images\":[{\"modules\":[\"0x5\"]}],\"coverage\":["
+    misfit("{\"schema\":\"evidence/2\",\"images\":[{\"modules\":[\"0x5\"]}],\"coverage\":["
            "{\"module\":\"0x5\",\"sites\":\"n\"}]}",
            NULL);
 }
@@ -239,7 +240,7 @@ static void test_escapes(void **unused)
     (void)unused;
     bool incomplete;
     struct evidence *evidence = read_evidence(
-        "{\"schema\":\"evidence/1\",\"command\":\"a\\u001b[2J\",\"warnings\":[\"w\\u001b\"],"
+        "{\"schema\":\"evidence/2\",\"command\":\"a\\u001b[2J\",\"warnings\":[\"w\\u001b\"],"
         "\"threads\":[{\"end\":\"e\\u001b\",\"frames\":[{\"kind\":\"foreign\",\"function\":"
         "\"f\\u001b\",\"image\":\"i\\u001b\",\"record\":\"corrupt\",\"record_note\":\"r\\u001b\"},"
         "{\"kind\":\"foreign\",\"file\":\"\\u001b\",\"line\":1}]}]}");

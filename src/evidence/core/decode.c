@@ -197,6 +197,7 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
         if (info->positions[d].function.value != MODEL_NONE)
             here.sets_jumps |= model_function(decoder->model, info->positions[d].function)->flags &
                                FUNCTION_SETJMP;
+    here.holds = decode_waits_at_site(decoder, &here, &info->positions[0]);
     decode_inlined_doubts(decoder, &here, info);
     size_t first = frames->length;
     for (uint32_t depth = 0; depth < info->count; depth++)
@@ -385,6 +386,7 @@ static struct error *decode(struct decoder *decoder, const char *executable, con
     decoder->unwinder = unwinder_create(decoder->modules);
     bitset_init(&decoder->doubtful_true, decoder->model->site_count);
     bitset_init(&decoder->doubtful_false, decoder->model->site_count);
+    decode_find_coverage(decoder);
     decode_signal(decoder);
     decode_threads(decoder);
     decode_coverage(decoder);
@@ -411,6 +413,8 @@ struct error *decode_core(const char *executable, const char *core,
     decode_forget_code(&decoder);
     name_set_deinit(&decoder.tail_targets);
     warning_vec_deinit(&decoder.warnings);
+    coverage_place_vec_deinit(&decoder.coverage);
+    scope_flags_deinit(&decoder.returns);
     unwinder_destroy(decoder.unwinder);
     modules_destroy(decoder.modules);
     core_destroy(decoder.core);

@@ -7,7 +7,8 @@
  * So there, and only there, are doubts:
  *   - a byte that is set says nothing about the calls that come next without a branch, up to and
  *     including the first real one;
- *   - a byte that is not set says nothing about calls that were inlined, back to the last real one.
+ *   - a byte that is not set says nothing about calls that were inlined or are loose, back to the
+ *     last one that holds everything in its place.
  * With a signal from outside the instruction at the program counter may have been moved down: then
  * both doubts are about all that control can have come to from its node as well.
  */
@@ -21,6 +22,8 @@
 #include <string.h>
 
 VEC_DEFINE(node_stack, uint32_t);
+
+enum { RETURNS = 1, MAY_NOT_RETURN = 2 };
 
 struct doubts {
     struct decoder *decoder;
@@ -53,6 +56,84 @@ bool decode_may_be_inlined(const struct decoder *decoder, struct function_id fun
     return callee.value != MODEL_NONE;
 }
 
+// Has the function a call that LLVM does not know to return? Then a call of it need not either.
+static bool may_not_return(struct decoder *decoder, struct function_id function)
+{
+    uint8_t *known = scope_flags_put(&decoder->returns, function.value);
+    const struct model_function *f = model_function(decoder->model, function);
+
+    if (*known)
+        return *known == MAY_NOT_RETURN;
+    *known = MAY_NOT_RETURN; // of whoever calls itself nothing is known
+    bool found = false;
+    for (uint32_t s = 0; !found && s < f->site_count; s++) {
+        struct site_id site = {f->first_site + s};
+        const struct model_site *called = model_site(decoder->model, site);
+        struct function_id callee = {MODEL_NONE};
+
+        if (called->flags & SITE_LOOSE)
+            continue;
+        if (called->callee)
+            error_destroy(
+                model_find_debug_name(decoder->model, f->module, called->callee, &callee));
+        found = callee.value == MODEL_NONE || may_not_return(decoder, callee);
+    }
+    *scope_flags_put(&decoder->returns, function.value) = found ? MAY_NOT_RETURN : RETURNS;
+    return found;
+}
+
+// Is there code of this virtual frame that really makes the call of the node, and none of it that
+// was inlined?
+static bool is_called_here(struct decoder *decoder, const struct stop *stop,
+                           const struct position *position, uint32_t node)
+{
+    struct debug_info *info = NULL;
+    size_t count = 0, scope_count = 0;
+    const struct debug_scope *scopes =
+        stop->physical ? debug_function_scopes(stop->physical, &scope_count) : NULL;
+    const struct debug_call_site *sites =
+        stop->physical ? debug_function_call_sites(stop->physical, &count) : NULL;
+    bool called = false;
+
+    if (!stop->unwound->module)
+        return false;
+    error_destroy(debug_info_open(stop->unwound->module, &info));
+    for (size_t i = 1; i < scope_count; i++)
+        if (scopes[i].parent == position->scope &&
+            (!scopes[i].call_discriminator || scopes[i].call_discriminator == node + 1))
+            return false;
+    for (size_t i = 0; info && !called && i < count; i++) {
+        struct debug_row row;
+
+        if (!sites[i].is_return || sites[i].scope != position->scope ||
+            !debug_row_at(info, sites[i].address - 1, &row))
+            continue;
+        struct named_place named =
+            decode_named(decoder, position->function, row.line, row.discriminator);
+        called = named.source == POSITION_DISCRIMINATOR && named.node == node;
+    }
+    return called;
+}
+
+bool decode_call_holds(struct decoder *decoder, const struct stop *stop,
+                       const struct position *position, uint32_t node)
+{
+    struct site_id site = node_site(decoder, position->function.value, node);
+    struct function_id callee = {MODEL_NONE};
+
+    if (site.value == MODEL_NONE || model_site(decoder->model, site)->flags & SITE_LOOSE)
+        return false;
+    if (!decode_may_be_inlined(decoder, position->function, site))
+        return true;
+    const struct model_site *called = model_site(decoder->model, site);
+    if (called->callee)
+        error_destroy(model_find_debug_name(
+            decoder->model, model_function(decoder->model, position->function)->module,
+            called->callee, &callee));
+    return (callee.value == MODEL_NONE || may_not_return(decoder, callee)) &&
+           is_called_here(decoder, stop, position, node);
+}
+
 static void doubt_site(const struct doubts *doubts, struct site_id site, bool forward)
 {
     bitset_set(forward ? &doubts->decoder->doubtful_true : &doubts->decoder->doubtful_false,
@@ -69,7 +150,8 @@ static void doubt_function(const struct doubts *doubts, uint32_t function)
         struct site_id site = {f->first_site + s};
 
         doubt_site(doubts, site, true);
-        if (decode_may_be_inlined(doubts->decoder, (struct function_id){function}, site))
+        if (model_site(doubts->decoder->model, site)->flags & SITE_LOOSE ||
+            decode_may_be_inlined(doubts->decoder, (struct function_id){function}, site))
             doubt_site(doubts, site, false);
     }
 }
@@ -110,7 +192,7 @@ static bool doubt_node(const struct doubts *doubts, const struct position *posit
 
     if (site.value == MODEL_NONE)
         return true;
-    bool inlined = decode_may_be_inlined(doubts->decoder, (struct function_id){function}, site);
+    bool inlined = !decode_call_holds(doubts->decoder, doubts->stop, position, node);
     if (direction != DOUBT_BACK || (inlined && !doubts->stop->memory_fault))
         doubt_site(doubts, site, true);
     if (inlined && direction != DOUBT_ON)
@@ -165,6 +247,46 @@ static void doubt_near(const struct doubts *doubts, const struct position *posit
     free(seen);
 }
 
+// Only the call of the node itself may be under way.
+static void doubt_own(const struct doubts *doubts, const struct position *position)
+{
+    bool optimized = function_is_optimized(doubts->decoder, position->function);
+
+    for (uint32_t i = 0; i < position->nodes.count; i++) {
+        struct site_id site =
+            node_site(doubts->decoder, position->function.value, position->nodes.nodes[i]);
+
+        if (site.value == MODEL_NONE)
+            continue;
+        doubt_site(doubts, site, true);
+        if (optimized)
+            doubt_site(doubts, site, false);
+    }
+}
+
+/*
+ * Do the rows name nodes that the machine code around the program counter allows, in all virtual
+ * frames? Then no call was announced or left out between where control is and where the instruction
+ * that it stopped at belongs.
+ */
+static bool stands_where_it_says(struct decoder *decoder, const struct stop *stop,
+                                 const struct address_info *info)
+{
+    bool agrees = info->count > 0;
+
+    for (uint32_t i = 0; agrees && i < info->count; i++) {
+        const struct position *position = &info->positions[i];
+        uint8_t *between =
+            position->function.value != MODEL_NONE && position->source == POSITION_DISCRIMINATOR
+                ? decode_between(decoder, stop, position)
+                : NULL;
+
+        agrees = between && between[position->nodes.nodes[0]];
+        free(between);
+    }
+    return agrees;
+}
+
 void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
                            const struct address_info *info)
 {
@@ -175,12 +297,11 @@ void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
         return;
     doubts.scopes = debug_function_scopes(stop->physical, &doubts.scope_count);
     if (function != MODEL_NONE && !function_is_optimized(decoder, (struct function_id){function})) {
-        // only the call of the node itself may be under way
-        for (uint32_t i = 0; i < info->positions[0].nodes.count; i++) {
-            struct site_id site = node_site(decoder, function, info->positions[0].nodes.nodes[i]);
-            if (site.value != MODEL_NONE)
-                doubt_site(&doubts, site, true);
-        }
+        doubt_own(&doubts, &info->positions[0]);
+        return;
+    }
+    if (stands_where_it_says(decoder, stop, info)) {
+        doubt_own(&doubts, &info->positions[0]);
         return;
     }
     for (uint32_t i = 0; i < info->count; i++) {
@@ -201,34 +322,40 @@ void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
 }
 
 // Calls that a path shows: of all nodes that it went on from.
-static void calls_of_path(const struct decoder *decoder, struct function_id function,
-                          const struct evidence_path *path, uint32_t steps, uint8_t *calls)
-{
-    uint32_t first_site = model_function(decoder->model, function)->first_site;
-
-    for (uint32_t i = 0; i < steps; i++) {
-        struct site_id site = node_site(decoder, function.value, path->steps[i].node);
-
-        if (site.value != MODEL_NONE)
-            calls[site.value - first_site] = EVIDENCE_TRUE;
-    }
-}
-
 static void mark_certain(const struct decoder *decoder, struct function_id function,
                          const struct evidence_frame *frame, uint8_t *certain)
 {
-    for (uint32_t p = 0; p < frame->path_count; p++) {
-        const struct evidence_path *path = &frame->paths[p];
-        uint32_t steps = path->step_count;
-        struct node_id last = model_node_at(decoder->model, function, path->steps[steps - 1].node);
+    uint32_t first_site = model_function(decoder->model, function)->first_site;
 
-        // a path that ends at a call that returns twice was stored before the call
-        if (model_node(decoder->model, last)->flags & NODE_RETURNS_TWICE)
-            steps--;
-        calls_of_path(decoder, function, path, steps, certain);
+    for (uint32_t i = 0; i + 1 < frame->path.step_count; i++) {
+        const struct path_step *step = &frame->path.steps[i];
+        struct site_id site = node_site(decoder, function.value, step->node);
+
+        // a loop's header may still be where control is, and before further passes perhaps nowhere
+        if (site.value != MODEL_NONE && step->kind == PATH_STEP_NODE)
+            certain[site.value - first_site] = EVIDENCE_TRUE;
     }
-    if (frame->has_partial && frame->partial.step_count)
-        calls_of_path(decoder, function, &frame->partial, frame->partial.step_count - 1, certain);
+}
+
+// With a path since the entry, calls that are neither on it nor in a loop of it were not made.
+static void mark_never(const struct decoder *decoder, struct function_id function,
+                       const struct evidence_frame *frame, uint8_t *calls)
+{
+    const struct path_numbering *numbers = model_numbering(decoder->model, function);
+    const struct model_function *f = model_function(decoder->model, function);
+
+    if (!frame->path_from_entry || !frame->path_exact)
+        return;
+    for (uint32_t s = 0; s < f->site_count; s++) {
+        struct node_id node = model_site(decoder->model, (struct site_id){f->first_site + s})->node;
+        bool looped = false;
+
+        for (uint32_t i = 0; i < frame->path.step_count; i++)
+            looped |= frame->path.steps[i].kind != PATH_STEP_NODE &&
+                      path_in_loop(numbers, frame->path.steps[i].node, node.value - f->first_node);
+        if (!looped)
+            calls[s] = EVIDENCE_FALSE;
+    }
 }
 
 bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site)
@@ -251,13 +378,13 @@ bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, st
 bool decode_waits_at_site(const struct decoder *decoder, const struct stop *stop,
                           const struct position *position)
 {
-    if (stop->interrupted || position->nodes.count == 0)
+    if (stop->interrupted || position->nodes.count == 0 || position->function.value == MODEL_NONE)
         return false;
     for (uint32_t i = 0; i < position->nodes.count; i++) {
         struct site_id site =
             node_site(decoder, position->function.value, position->nodes.nodes[i]);
 
-        if (site.value == MODEL_NONE)
+        if (site.value == MODEL_NONE || model_site(decoder->model, site)->flags & SITE_LOOSE)
             return false;
         if (!stop->is_call_site && !decode_waits_for(decoder, stop, site))
             return false;
@@ -286,7 +413,8 @@ void decode_calls(struct decoder *decoder, const struct stop *stop, const struct
     const struct model_function *f = model_function(decoder->model, position->function);
     uint8_t *calls = arena_alloc(&decoder->evidence->arena, f->site_count + 1u);
 
-    memset(calls, frame->paths_from_entry ? EVIDENCE_FALSE : EVIDENCE_UNKNOWN, f->site_count);
+    memset(calls, EVIDENCE_UNKNOWN, f->site_count);
+    mark_never(decoder, position->function, frame, calls);
     // the call of the node itself may be under way
     for (uint32_t i = 0; i < frame->candidates.count; i++) {
         struct site_id site =

@@ -79,17 +79,28 @@ static void spread_off(const struct decoder *decoder, struct module_id id, uint8
     }
 }
 
-static void forget_off(struct decoder *decoder, struct module_id id, uint64_t flags_address,
-                       uint8_t *bytes)
+// By function: its flag byte, or 0 where it is not known.
+static uint8_t *read_flags(const struct decoder *decoder, const struct coverage_place *place)
 {
+    uint32_t count = model_module(decoder->model, place->module)->function_count;
+    uint8_t *flags = xcalloc(count + 1u, 1);
+    size_t got = modules_read(decoder->modules, place->flags_address, flags, count);
+
+    if (got < count)
+        memset(flags + got, 0, count - got);
+    return flags;
+}
+
+static void forget_off(struct decoder *decoder, const struct coverage_place *place, uint8_t *bytes)
+{
+    struct module_id id = place->module;
     const struct model_module *module = model_module(decoder->model, id);
     uint32_t count = module->function_count;
-    uint8_t *off = xcalloc(count + 1u, 1);
+    uint8_t *off = read_flags(decoder, place);
     struct function_stack stack = VEC_INIT;
-    size_t got = modules_read(decoder->modules, flags_address, off, count);
 
     for (uint32_t f = 0; f < count; f++) {
-        off[f] = f >= got || off[f] != LAYOUT_FLAG_ON;
+        off[f] = off[f] != LAYOUT_FLAG_ON;
         if (off[f])
             function_stack_push(&stack, f);
     }
@@ -148,13 +159,13 @@ static void judge_bytes(struct decoder *decoder, const struct model_module *modu
 }
 
 // The bytes of one module, read from the process.
-static void module_coverage(struct decoder *decoder, struct module_id id, uint64_t address,
-                            uint64_t flags_address, struct evidence_coverage *out)
+static void module_coverage(struct decoder *decoder, const struct coverage_place *place,
+                            struct evidence_coverage *out)
 {
-    const struct model_module *module = model_module(decoder->model, id);
+    const struct model_module *module = model_module(decoder->model, place->module);
     uint8_t *bytes = arena_alloc(&decoder->evidence->arena, module->site_count + 1u);
     uint8_t *raw = xcalloc(module->site_count + 1u, 1);
-    size_t got = modules_read(decoder->modules, address, raw, module->site_count);
+    size_t got = modules_read(decoder->modules, place->address, raw, module->site_count);
 
     judge_bytes(decoder, module, raw, got, bytes);
     free(raw);
@@ -165,8 +176,8 @@ static void module_coverage(struct decoder *decoder, struct module_id id, uint64
             bitset_test(bytes[s] ? &decoder->doubtful_true : &decoder->doubtful_false, site))
             bytes[s] = EVIDENCE_UNKNOWN;
     }
-    forget_unrecorded(decoder, id, bytes);
-    forget_off(decoder, id, flags_address, bytes);
+    forget_unrecorded(decoder, place->module, bytes);
+    forget_off(decoder, place, bytes);
     *out = (struct evidence_coverage){module->id, bytes, module->site_count};
 }
 
@@ -188,7 +199,7 @@ static void add_coverage(struct coverage_vec *all, const struct evidence_coverag
     coverage_vec_push(all, *coverage);
 }
 
-static void image_coverage(struct decoder *decoder, struct module *image, struct coverage_vec *all)
+static void find_in_image(struct decoder *decoder, struct module *image)
 {
     struct module_section section;
 
@@ -199,7 +210,6 @@ static void image_coverage(struct decoder *decoder, struct module *image, struct
     for (uint64_t at = 0; at + sizeof(struct layout_descriptor) <= section.size; at += 8) {
         struct layout_descriptor descriptor;
         struct module_id id;
-        struct evidence_coverage coverage;
 
         memcpy(&descriptor, section.data + at, sizeof(descriptor));
         if (descriptor.magic == 0)
@@ -213,19 +223,55 @@ static void image_coverage(struct decoder *decoder, struct module *image, struct
             return;
         }
         uint64_t here = section.address + at;
-        module_coverage(decoder, id, here + (uint64_t)(int64_t)descriptor.coverage_offset,
-                        here + (uint64_t)(int64_t)descriptor.flags_offset, &coverage);
-        add_coverage(all, &coverage);
+        coverage_place_vec_push(
+            &decoder->coverage,
+            (struct coverage_place){id, here + (uint64_t)(int64_t)descriptor.coverage_offset,
+                                    here + (uint64_t)(int64_t)descriptor.flags_offset,
+                                    descriptor.site_count});
         at += sizeof(descriptor) - 8;
     }
+}
+
+void decode_find_coverage(struct decoder *decoder)
+{
+    for (size_t i = 0; i < modules_count(decoder->modules); i++)
+        find_in_image(decoder, modules_at(decoder->modules, i));
+    for (size_t i = 0; i < decoder->coverage.length; i++) {
+        const struct coverage_place *place = &decoder->coverage.data[i];
+        uint8_t *flags = read_flags(decoder, place);
+
+        for (uint32_t f = 0; f < model_module(decoder->model, place->module)->function_count; f++)
+            decoder->some_are_off |= flags[f] != LAYOUT_FLAG_ON;
+        free(flags);
+    }
+}
+
+bool decode_coverage_site(const struct decoder *decoder, uint64_t address, struct site_id *site)
+{
+    for (size_t i = 0; i < decoder->coverage.length; i++) {
+        const struct coverage_place *place = &decoder->coverage.data[i];
+
+        if (address < place->address || address - place->address >= place->site_count)
+            continue;
+        // sites of a module have numbers when it is loaded
+        error_destroy(model_load_module(decoder->model, place->module));
+        site->value = model_module(decoder->model, place->module)->first_site +
+                      (uint32_t)(address - place->address);
+        return true;
+    }
+    return false;
 }
 
 void decode_coverage(struct decoder *decoder)
 {
     struct coverage_vec all = VEC_INIT;
 
-    for (size_t i = 0; i < modules_count(decoder->modules); i++)
-        image_coverage(decoder, modules_at(decoder->modules, i), &all);
+    for (size_t i = 0; i < decoder->coverage.length; i++) {
+        struct evidence_coverage coverage;
+
+        module_coverage(decoder, &decoder->coverage.data[i], &coverage);
+        add_coverage(&all, &coverage);
+    }
     decoder->evidence->coverage =
         arena_memdup(&decoder->evidence->arena, all.data ? (void *)all.data : "",
                      all.length * sizeof(*all.data));

@@ -44,6 +44,15 @@ static bool makes_tail_calls(struct debug_function *function)
     return false;
 }
 
+// May code of this function have run? Plain copies of functions that are on have not.
+static bool may_have_run(const struct decoder *decoder, struct debug_function *function)
+{
+    size_t count;
+    const struct debug_scope *scopes = debug_function_scopes(function, &count);
+
+    return decoder->some_are_off || !count || !decode_is_plain(&scopes[0]);
+}
+
 // Does any function of the image call this one by a tail call, or an unknown one? Kept by name.
 static void collect_tail_targets(struct decoder *decoder, struct debug_info *info)
 {
@@ -51,9 +60,11 @@ static void collect_tail_targets(struct decoder *decoder, struct debug_info *inf
         struct debug_unit *unit = debug_info_unit_at(info, u);
 
         for (size_t f = 0; f < debug_unit_function_count(unit); f++) {
-            size_t count;
-            const struct debug_call_site *sites =
-                debug_function_call_sites(debug_unit_function_at(unit, f), &count);
+            struct debug_function *function = debug_unit_function_at(unit, f);
+            size_t count = 0;
+            const struct debug_call_site *sites = may_have_run(decoder, function)
+                                                      ? debug_function_call_sites(function, &count)
+                                                      : NULL;
 
             for (size_t i = 0; i < count; i++) {
                 if (!sites[i].is_tail)

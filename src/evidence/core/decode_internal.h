@@ -33,6 +33,7 @@ struct position {
     enum position_source source;
     uint32_t edge;               // with POSITION_EDGE
     struct evidence_nodes nodes; // the truth is among them
+    bool plain;                  // code that records nothing: the function is switched off
 };
 
 // What a line and a discriminator name: a node, or an edge (then `node` is the one it leaves).
@@ -52,8 +53,17 @@ struct address_info {
 MAP_DEFINE_U64(address_map, struct address_info *);
 MAP_DEFINE_U64(scope_map, uint32_t);
 MAP_DEFINE_U64(code_map, struct machine_code *);
+MAP_DEFINE_U64(scope_flags, uint8_t);
 MAP_DEFINE_STRING(name_set, bool);
 VEC_DEFINE(warning_vec, const char *);
+
+// The coverage bytes of one module in one image.
+struct coverage_place {
+    struct module_id module;
+    uint64_t address, flags_address;
+    uint32_t site_count;
+};
+VEC_DEFINE(coverage_place_vec, struct coverage_place);
 
 struct decoder {
     struct core *core;
@@ -64,9 +74,12 @@ struct decoder {
     struct address_map addresses;
     struct scope_map functions; // of a scope, by its defining DIE
     struct code_map code;       // of physical functions, by their address in memory
+    struct coverage_place_vec coverage;
+    struct scope_flags returns;                  // of functions: decode_calls.c
     struct bitset doubtful_true, doubtful_false; // by call site: what its global byte cannot tell
     struct name_set tail_targets;                // of the program's tail calls, once it was asked
     bool knows_tail_targets, has_unknown_tail_calls;
+    bool some_are_off; // functions that were switched off
     struct warning_vec warnings;
 };
 
@@ -79,6 +92,7 @@ struct stop {
     bool asynchronous;  // stopped by a signal from outside, for sure
     bool trapped;       // stopped by an invalid instruction: __builtin_trap
     bool sets_jumps;    // some function of the physical frame calls setjmp
+    bool holds;         // waits for a call of the source, where that stands: all stores are made
     const char *callee; // what the frame waits for, or NULL
     bool is_call_site;  // debug information says that the source makes a call there
     bool callee_has_model;
@@ -92,6 +106,8 @@ const struct address_info *decode_address(struct decoder *decoder, struct module
 struct evidence_nodes decode_nodes(struct decoder *decoder, const uint32_t *nodes, uint32_t count);
 struct named_place decode_named(const struct decoder *decoder, struct function_id function,
                                 uint32_t line, uint32_t discriminator);
+// Is it code of a plain copy?
+bool decode_is_plain(const struct debug_scope *scope);
 // The model's function of a scope, MODEL_NONE when it has none.
 uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope *scope);
 
@@ -122,13 +138,6 @@ bool decode_is_call_site(const struct unwind_frame *unwound);
 bool decode_record(struct decoder *decoder, const struct stop *stop,
                    const struct position *position, bool is_outer, struct evidence_frame *frame);
 
-// The word `path` of an eager function: where it is, what it says.
-struct path_word {
-    uint64_t address;
-    uint64_t sum;
-    struct layout_code code;
-};
-
 // ---- decode_machine.c
 
 #define BETWEEN_FLANKED   2u
@@ -138,11 +147,10 @@ struct path_word {
  * The nodes of a virtual frame of optimised code between the last landmark that control has passed
  * and the next one that it comes to: control stands at one of them. A byte a node, to be freed: not
  * 0, and BETWEEN_FLANKED for the one whose instructions stand right before and behind the program
- * counter. NULL where nothing is proved. `word`: NULL when the function is not eager, or
- * it is not known.
+ * counter. NULL where nothing is proved.
  */
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position, const struct path_word *word);
+                        const struct position *position);
 
 // What the machine code around the program counter says of a frame.
 enum machine_says {
@@ -152,14 +160,14 @@ enum machine_says {
 };
 
 /*
- * Settles the candidates of an interrupted frame of optimised code, but for a memory fault or a
- * trap: what the row names is believed where the machine code allows it, else control stands where
- * the machine code says. The node of the instruction itself stays a candidate, since perhaps it is
- * what stopped the program. `word` may be NULL.
+ * Settles the candidates of an interrupted frame of optimised code, but for a trap: what the row
+ * names is believed where the machine code allows it, else control stands where the machine code
+ * says. The node of the instruction itself stays a candidate, since perhaps it is what stopped the
+ * program.
  */
 enum machine_says decode_machine(struct decoder *decoder, const struct stop *stop,
                                  const struct position *position, bool is_outer,
-                                 const struct path_word *word, struct evidence_frame *frame);
+                                 struct evidence_frame *frame);
 
 // ---- landmark.c
 
@@ -173,18 +181,25 @@ void decode_calls(struct decoder *decoder, const struct stop *stop, const struct
                   bool is_outer, struct evidence_frame *frame);
 // Is this site the call that the frame waits for, by the callee's name?
 bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site);
-// Does the frame certainly wait for the call of the source that ends its node, and not for one that
-// the compiler made by itself?
+// Does the frame certainly wait for the call of the source that ends its node, where it stands? Not
+// for one that the compiler made by itself, and not for a loose one.
 bool decode_waits_at_site(const struct decoder *decoder, const struct stop *stop,
                           const struct position *position);
 // May the callee be inlined: a call to a function with a body in the same module, or to any?
 bool decode_may_be_inlined(const struct decoder *decoder, struct function_id function,
                            struct site_id site);
+// Was the call of this node, if control has passed it, really made, and does it hold what comes
+// before and behind it in its place?
+bool decode_call_holds(struct decoder *decoder, const struct stop *stop,
+                       const struct position *position, uint32_t node);
 void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
                            const struct address_info *info);
 // ---- decode_coverage.c
 
-// Coverage of every module of every image.
+// Where the coverage bytes of every module of every image are. First of all.
+void decode_find_coverage(struct decoder *decoder);
+// The call that the byte at this address is about.
+bool decode_coverage_site(const struct decoder *decoder, uint64_t address, struct site_id *site);
 void decode_coverage(struct decoder *decoder);
 // Once all is decoded: where coverage and frames speak of the same calls, do they agree? What
 // coverage says of calls is told to the frames.

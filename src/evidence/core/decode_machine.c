@@ -4,15 +4,16 @@
  *
  * Going back from the program counter to the landmarks (landmark.h) that control may have passed
  * last, and on to those that it may come to next, gives two sets of nodes of the source's graph.
- * Control stands on a path from the one to the other. Between two landmarks no sum is stored, so no
- * edge that has to store it is on that path; unless a store may have been overlooked (`loud`). A
- * store of the sum whose row was lost is a landmark of every edge that stores. Anything else whose
- * row was lost is none: the search goes past it, and the result is wider.
+ * Control stands on a path from the one to the other, and passes no call of the source on it: each
+ * is announced by a landmark, inlined or not. Anything else whose row was lost is no landmark: the
+ * search goes past it, and the result is wider. Where an announcement cannot be told apart (`lost`)
+ * paths may pass calls.
  */
 #include "evidence/core/landmark.h"
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "layout/section.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct search {
     uint8_t *from;    // by node: control may come from its beginning
     uint8_t *ended;   // by node: or from its end
     uint8_t *to;      // by node: control may go to a landmark in it
-    bool loud;        // a sum may be stored between the landmarks by an edge that is not known
+    bool lost;        // an announcement was gone past
     uint8_t *visited; // by instruction
     struct index_stack stack;
 };
@@ -43,11 +44,6 @@ static uint32_t index_of(const struct search *search, struct node_id node)
            model_function(search->view.decoder->model, search->view.position->function)->first_node;
 }
 
-static bool is_on_stack(const struct machine_insn *insn)
-{
-    return insn->store_base != MACHINE_BASE_OTHER;
-}
-
 static bool has_branch(const struct search *search, uint32_t node)
 {
     struct node_list next = successors_of(search, node);
@@ -58,120 +54,28 @@ static bool has_branch(const struct search *search, uint32_t node)
     return false;
 }
 
-static uint32_t edge_target(const struct search *search, struct named_place edge)
+static struct site_id site_of(const struct search *search, uint32_t node)
 {
     const struct model *model = search->view.decoder->model;
-    uint32_t first = model_function(model, search->view.position->function)->first_node;
-    uint32_t offset = model->successor_start[first] + edge.edge;
 
-    return index_of(
-        search,
-        successors_of(search, edge.node).data[offset - model->successor_start[first + edge.node]]);
+    return model_node(model, model_node_at(model, search->view.position->function, node))->site;
 }
 
-// Before a call that returns twice the sum is stored as well.
-static bool returns_twice(const struct search *search, uint32_t node)
+static bool may_end_silently(const struct search *search, uint32_t node)
 {
-    struct model *model = search->view.decoder->model;
-
-    return model_node(model, model_node_at(model, search->view.position->function, node))->flags &
-           NODE_RETURNS_TWICE;
+    return site_of(search, node).value != MODEL_NONE &&
+           !decode_call_holds(search->view.decoder, search->view.stop, search->view.position, node);
 }
 
-// The update of an edge was passed: control is at its target.
-static void passed_edge(struct search *search, struct named_place edge)
+// Is there a landmark at the end of this node, since it calls?
+static bool announces(const struct search *search, uint32_t node)
 {
-    search->from[edge_target(search, edge)] = 1;
-    search->from[edge.node] |= returns_twice(search, edge.node);
-}
+    const struct position *position = search->view.position;
 
-// The update of an edge comes next: control is at its source; where several edges share the code,
-// at one of theirs.
-static void coming_edge(struct search *search, struct named_place edge)
-{
-    uint32_t target = edge_target(search, edge);
-
-    search->to[edge.node] = 1;
-    for (uint32_t n = 0; n < search->count; n++) {
-        struct node_list next = successors_of(search, n);
-        const uint8_t *flags = search->view.decoder->model->edge_flags +
-                               (next.data - search->view.decoder->model->successor);
-
-        for (uint32_t k = 0; k < next.count; k++)
-            if ((flags[k] & PATH_EDGE_SHARED) && index_of(search, next.data[k]) == target)
-                search->to[n] = 1;
-    }
-}
-
-// Can control go along this edge without a store of the sum?
-static bool is_silent(const struct search *search, const struct path_numbering *numbers,
-                      uint32_t edge)
-{
-    struct path_edge_action action = path_edge_action(numbers, edge);
-
-    return !search->view.word || action.inside || (!action.cut && !action.increment);
-}
-
-// Can this store be that of the edge? A constant is where a path starts, or a sum that leads there.
-static bool may_store(const struct search *search, const struct path_numbering *numbers,
-                      const struct machine_insn *insn, uint32_t edge, uint32_t target)
-{
-    const struct layout_code *code = &search->view.word->code;
-    struct path path;
-    uint64_t sum;
-
-    if (!insn->store_is_constant)
-        return true;
-    if (!layout_decode(code, layout_word(code, insn->store_value), &sum))
-        return false;
-    if (path_edge_action(numbers, edge).cut)
-        return path_start(numbers, target) == sum;
-    if (!path_numbering_decode(numbers, sum, target, &path))
-        return false;
-    path_deinit(&path);
-    return true;
-}
-
-// A store whose row is lost: of any edge that stores, or the first one of the record. Marks where
-// they come from, or where they lead.
-static void any_edge(struct search *search, const struct machine_insn *insn, bool sources,
-                     uint8_t *mark)
-{
-    const struct path_numbering *numbers =
-        model_numbering(search->view.decoder->model, search->view.position->function);
-
-    for (uint32_t n = 0, e = 0; n < search->count; n++) {
-        struct node_list next = successors_of(search, n);
-
-        for (uint32_t k = 0; k < next.count; k++, e++) {
-            uint32_t target = index_of(search, next.data[k]);
-
-            if (is_silent(search, numbers, e) || !may_store(search, numbers, insn, e, target))
-                continue;
-            mark[sources ? n : target] = 1;
-            mark[n] |= returns_twice(search, n);
-        }
-    }
-    mark[0] = 1;
-}
-
-// A store of the sum was passed. False: where it is cannot be told.
-static bool passed_store(struct search *search, const struct machine_insn *insn)
-{
-    struct named_place named;
-    enum standing standing = machine_standing(&search->view, insn->address, &named);
-
-    if (!is_on_stack(insn))
-        return false;
-    if (standing == STANDS_OUTSIDE) // of another inlined function that shares the slot
-        search->from[0] = 1;
-    else if (standing == STANDS_IN_CALL)
-        search->from[named.node] = 1;
-    else if (standing == STANDS_INSIDE && named.source == POSITION_EDGE)
-        passed_edge(search, named);
-    else
-        any_edge(search, insn, false, search->from);
-    return true;
+    return !search->lost && !position->plain &&
+           model_function_level(search->view.decoder->model, position->function) >=
+               SECTION_LEVEL_CALLS &&
+           site_of(search, node).value != MODEL_NONE;
 }
 
 // Control came by this instruction. False: go further back.
@@ -179,29 +83,28 @@ static bool passed(struct search *search, uint32_t at)
 {
     const struct machine_insn *insn = &search->view.code->insns[at];
     struct named_place named;
-    enum standing standing = machine_standing(&search->view, insn->address, &named);
+    enum standing standing = machine_standing(&search->view, insn, &named);
     bool told = standing == STANDS_OUTSIDE ||
                 (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
 
-    search->loud |= insn->moves_stack;
-    if (machine_stores_sum(&search->view, insn)) {
-        if (passed_store(search, insn))
-            return true;
-        search->loud = true;
-    }
-    if (insn->flow == MACHINE_NEXT || insn->flow == MACHINE_JUMP)
+    search->lost |= !told && machine_announces(&search->view, insn);
+    if (insn->flow == MACHINE_JUMP)
         return false;
     if (!told || !machine_is_landmark(&search->view, at)) {
-        if (insn->flow == MACHINE_CALL || insn->flow == MACHINE_BRANCH)
+        if (insn->flow == MACHINE_NEXT || insn->flow == MACHINE_CALL ||
+            insn->flow == MACHINE_BRANCH)
             return false;
         memset(search->from, 1, search->count);
     } else if (standing == STANDS_OUTSIDE)
         search->from[0] = 1;
-    else if (standing == STANDS_INSIDE &&
+    else if (standing == STANDS_INSIDE && insn->flow != MACHINE_NEXT &&
              (insn->flow == MACHINE_CALL || has_branch(search, named.node)))
         search->ended[named.node] = 1;
-    else
+    else {
         search->from[named.node] = 1;
+        // a call that was inlined, or was dropped, may be over without a further landmark
+        search->ended[named.node] |= may_end_silently(search, named.node);
+    }
     return true;
 }
 
@@ -211,44 +114,21 @@ static void mark_exits(struct search *search)
         search->to[n] |= successors_of(search, n).count == 0;
 }
 
-static bool coming_store(struct search *search, const struct machine_insn *insn)
-{
-    struct named_place named;
-    enum standing standing = machine_standing(&search->view, insn->address, &named);
-
-    if (!is_on_stack(insn))
-        return false;
-    if (standing == STANDS_IN_CALL)
-        search->to[named.node] = 1;
-    else if (standing == STANDS_INSIDE && named.source == POSITION_EDGE)
-        coming_edge(search, named);
-    else if (standing != STANDS_OUTSIDE)
-        any_edge(search, insn, true, search->to);
-    if (standing == STANDS_OUTSIDE ||
-        (standing == STANDS_UNTOLD && search->view.position->scope->parent))
-        mark_exits(search);
-    return true;
-}
-
 // Control comes to this instruction. False: go further on.
 static bool coming(struct search *search, uint32_t at)
 {
     const struct machine_insn *insn = &search->view.code->insns[at];
     struct named_place named;
-    enum standing standing = machine_standing(&search->view, insn->address, &named);
+    enum standing standing = machine_standing(&search->view, insn, &named);
     bool told = standing == STANDS_OUTSIDE ||
                 (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
 
-    search->loud |= insn->moves_stack;
-    if (machine_stores_sum(&search->view, insn)) {
-        if (coming_store(search, insn))
-            return true;
-        search->loud = true;
-    }
-    if (insn->flow == MACHINE_NEXT || insn->flow == MACHINE_JUMP)
+    search->lost |= !told && machine_announces(&search->view, insn);
+    if (insn->flow == MACHINE_JUMP)
         return false;
     if (!told || !machine_is_landmark(&search->view, at)) {
-        if (insn->flow == MACHINE_CALL || insn->flow == MACHINE_BRANCH)
+        if (insn->flow == MACHINE_NEXT || insn->flow == MACHINE_CALL ||
+            insn->flow == MACHINE_BRANCH)
             return false;
         if (insn->flow == MACHINE_LEAVE)
             mark_exits(search);
@@ -336,31 +216,34 @@ static void search_on(struct search *search, uint32_t at)
     }
 }
 
-// All that is reached from the nodes marked, along edges without a store, or against them.
+// All that is reached from the nodes marked, along edges or against them, without going past an
+// announcement. Against them that is so for nodes that were reached: what was marked from the
+// start is the landmark itself.
 static void close_over(const struct search *search, uint8_t *mark, bool backwards)
 {
-    const struct path_numbering *numbers =
-        model_numbering(search->view.decoder->model, search->view.position->function);
-    bool inlined = search->view.position->scope->parent != NULL, changed = true;
+    bool inlined = search->view.position->scope->parent != NULL && search->lost, changed = true;
+    uint8_t *stops = xcalloc(search->count + 1u, 1);
 
+    for (uint32_t i = 0; i < search->count; i++)
+        stops[i] = announces(search, i) && !(backwards && mark[i]);
     while (changed) {
         changed = false;
-        for (uint32_t i = 0, e = 0; i < search->count; i++) {
+        for (uint32_t i = 0; i < search->count; i++) {
             struct node_list next = successors_of(search, i);
 
-            for (uint32_t k = 0; k < next.count; k++, e++) {
+            for (uint32_t k = 0; k < next.count; k++) {
                 uint32_t target = index_of(search, next.data[k]);
-                uint8_t *source = &mark[backwards ? target : i];
-                uint8_t *reached = &mark[backwards ? i : target];
+                uint32_t from = backwards ? target : i, to = backwards ? i : target;
 
-                if (*source && !*reached && (search->loud || is_silent(search, numbers, e)))
-                    *reached = changed = true;
+                if (mark[from] && !stops[from] && !mark[to])
+                    mark[to] = changed = true;
             }
             // an inlined function may return and be called again
             if (inlined && next.count == 0 && mark[backwards ? 0 : i] && !mark[backwards ? i : 0])
                 mark[backwards ? i : 0] = changed = true;
         }
     }
+    free(stops);
 }
 
 // `from` becomes the answer.
@@ -371,7 +254,7 @@ static void meet(struct search *search)
     for (uint32_t n = 0; n < search->count; n++) {
         struct node_list next = successors_of(search, n);
 
-        straight[n] = search->ended[n] && (search->to[n] || search->loud);
+        straight[n] = search->ended[n] && search->to[n];
         for (uint32_t k = 0; search->ended[n] && k < next.count; k++)
             search->from[index_of(search, next.data[k])] = 1;
     }
@@ -387,10 +270,9 @@ static void meet(struct search *search)
 static uint32_t named_node(const struct search *search, const struct machine_insn *insn, bool *on)
 {
     struct named_place named;
-    enum standing standing = machine_standing(&search->view, insn->address, &named);
+    enum standing standing = machine_standing(&search->view, insn, &named);
 
-    *on = standing == STANDS_UNTOLD && insn->flow == MACHINE_NEXT &&
-          !machine_stores_sum(&search->view, insn);
+    *on = standing == STANDS_UNTOLD && insn->flow == MACHINE_NEXT;
     return standing == STANDS_INSIDE && named.source == POSITION_DISCRIMINATOR ? named.node
                                                                                : UINT32_MAX;
 }
@@ -407,8 +289,7 @@ static uint32_t flanking_node(const struct search *search, uint32_t at)
 
     for (uint32_t i = at; on && machine_only_follows(&search->view, i); i--) {
         before = named_node(search, &code->insns[i - 1], &on);
-        if (code->insns[i - 1].flow != MACHINE_NEXT ||
-            machine_stores_sum(&search->view, &code->insns[i - 1]))
+        if (code->insns[i - 1].flow != MACHINE_NEXT)
             return UINT32_MAX;
     }
     on = true;
@@ -481,9 +362,9 @@ static void mark_overtaken(struct search *search, uint32_t at, uint32_t node)
     for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
         const struct machine_insn *insn = &code->insns[i - 1];
         struct named_place named;
-        enum standing standing = machine_standing(&search->view, insn->address, &named);
+        enum standing standing = machine_standing(&search->view, insn, &named);
 
-        if (insn->flow != MACHINE_NEXT || machine_stores_sum(&search->view, insn))
+        if (insn->flow != MACHINE_NEXT || machine_announces(&search->view, insn))
             break;
         if (standing == STANDS_INSIDE && named.source == POSITION_DISCRIMINATOR &&
             behind[named.node] && search->from[named.node])
@@ -493,11 +374,10 @@ static void mark_overtaken(struct search *search, uint32_t at, uint32_t node)
 }
 
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position, const struct path_word *word)
+                        const struct position *position)
 {
-    struct search search = {
-        .view = {.decoder = decoder, .stop = stop, .position = position, .word = word},
-        .stack = VEC_INIT};
+    struct search search = {.view = {.decoder = decoder, .stop = stop, .position = position},
+                            .stack = VEC_INIT};
     uint32_t at = MACHINE_NONE;
 
     if (stop->physical && stop->unwound->module)
@@ -527,16 +407,6 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
     return search.from;
 }
 
-static bool sum_leads_to(const struct path_numbering *numbers, uint64_t sum, uint32_t node)
-{
-    struct path path;
-
-    if (!path_numbering_decode(numbers, sum, node, &path))
-        return false;
-    path_deinit(&path);
-    return true;
-}
-
 static bool is_among(struct evidence_nodes set, uint32_t node)
 {
     for (uint32_t i = 0; i < set.count; i++)
@@ -545,14 +415,14 @@ static bool is_among(struct evidence_nodes set, uint32_t node)
     return false;
 }
 
-// Keeps of `between` the nodes that the sum allows; how many.
-static uint32_t keep_allowed(const struct path_numbering *numbers, uint32_t total,
-                             const struct path_word *word, uint8_t *between)
+// Keeps of `between` the nodes that control can come to at all; how many.
+static uint32_t keep_reachable(const struct path_numbering *numbers, uint32_t total,
+                               uint8_t *between)
 {
     uint32_t count = 0;
 
     for (uint32_t n = 0; between && n < total; n++) {
-        if (!path_reachable(numbers, n) || (word && !sum_leads_to(numbers, word->sum, n)))
+        if (!path_reachable(numbers, n))
             between[n] = 0;
         count += between[n] != 0;
     }
@@ -575,21 +445,18 @@ static uint32_t choose_nodes(const uint8_t *between, uint32_t total, uint8_t lea
 
 enum machine_says decode_machine(struct decoder *decoder, const struct stop *stop,
                                  const struct position *position, bool is_outer,
-                                 const struct path_word *word, struct evidence_frame *frame)
+                                 struct evidence_frame *frame)
 {
     const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
     uint32_t total = model_function(decoder->model, position->function)->node_count, kept = 0;
     bool named = position->source == POSITION_DISCRIMINATOR || position->source == POSITION_EDGE;
     enum machine_says says = MACHINE_AGREES;
 
-    // stores of the sum hold loads and stores in their place; where there are none, a load may have
-    // been sunk
-    if (!stop->interrupted || (stop->memory_fault && word) || stop->trapped ||
-        position->source == POSITION_PROLOGUE || (!named && !stop->asynchronous) ||
-        !function_is_optimized(decoder, position->function))
+    if (!stop->interrupted || stop->trapped || position->source == POSITION_PROLOGUE ||
+        (!named && !stop->asynchronous) || !function_is_optimized(decoder, position->function))
         return MACHINE_SAYS_NOTHING;
-    uint8_t *between = decode_between(decoder, stop, position, word);
-    if (!keep_allowed(numbers, total, word, between)) {
+    uint8_t *between = decode_between(decoder, stop, position);
+    if (!keep_reachable(numbers, total, between)) {
         free(between);
         return MACHINE_SAYS_NOTHING;
     }

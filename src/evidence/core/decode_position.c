@@ -173,6 +173,14 @@ static bool in_prologue(struct debug_info *info, const struct debug_scope *scope
     return prologue;
 }
 
+bool decode_is_plain(const struct debug_scope *scope)
+{
+    size_t length = scope->linkage_name ? strlen(scope->linkage_name) : 0;
+    size_t suffix = strlen(LAYOUT_PLAIN_SUFFIX);
+
+    return length > suffix && !strcmp(scope->linkage_name + length - suffix, LAYOUT_PLAIN_SUFFIX);
+}
+
 uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope *scope)
 {
     uint64_t key = hash_mix(scope->origin_die) ^ (uintptr_t)scope->origin;
@@ -185,7 +193,9 @@ uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope
         return *found;
     if (scope->origin && debug_unit_module_id(scope->origin, &id) &&
         model_find_module(decoder->model, id, &module)) {
-        const char *name = scope->linkage_name ? scope->linkage_name : scope->name;
+        // the plain copy of a function has a linkage name of its own
+        bool named = scope->linkage_name && !decode_is_plain(scope);
+        const char *name = named ? scope->linkage_name : scope->name;
         struct error *err = model_find_debug_name(decoder->model, module, name, &function);
 
         if (err) {
@@ -236,6 +246,7 @@ static void fill_positions(struct decoder *decoder, struct debug_info *info, uin
         struct position *position = &result->positions[i];
 
         position->scope = s;
+        position->plain = decode_is_plain(s);
         position->function.value = decode_scope_function(decoder, s);
         position->name = copy(decoder, *s->name ? s->name : "??");
         if (!child)

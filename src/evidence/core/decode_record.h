@@ -5,26 +5,28 @@
 
 #include "evidence/core/decode_internal.h"
 
-struct frame_words {
-    struct layout_shape shape;
-    struct layout_code code;
-    uint64_t path, last, older;
+// What several possible paths have in common: a beginning.
+struct common_path {
+    struct path path;
+    uint32_t length; // of its steps, those that all share
+    bool any;
 };
 
-// Takes the path over; its first `steps` are kept.
-struct evidence_path decode_keep_path(struct decoder *decoder, struct path *path, uint32_t steps);
-// How many of the first `length` steps of `a` are those of `b` too.
-uint32_t decode_common_prefix(const struct path *a, uint32_t length, const struct path *b);
+// Takes the path over.
+void common_path_add(struct common_path *common, struct path *path);
+// The frame's path is what is common; `exact` of one path alone.
+void common_path_keep(struct common_path *common, struct decoder *decoder, bool exact,
+                      struct evidence_frame *frame);
 
 // ---- decode_lazy.c
 
-// Has every way from the function's entry to the candidates passed a call that is certainly none
-// that was inlined? Then the words of a lazy function are of this activation.
-bool decode_passed_call(struct decoder *decoder, const struct position *position,
-                        struct evidence_nodes candidates);
-// What the word of a lazy function, stored before some earlier call, proves: a beginning of the
-// unfinished path, or nothing. False: no call that control can have come from stores this sum.
-bool decode_lazy(struct decoder *decoder, const struct position *position, uint64_t sum,
-                 struct evidence_frame *frame);
+// What the words of a lazy function prove of an interrupted frame, or of one that waits for a call
+// that may have been moved. False: the words are of no place where control can have stored them.
+bool decode_lazy(struct decoder *decoder, const struct stop *stop, const struct position *position,
+                 const struct path_words *words, struct evidence_frame *frame);
+// Has every way from the function's entry to the candidates passed a call that holds everything in
+// its place?
+bool decode_passed_call(struct decoder *decoder, const struct stop *stop,
+                        const struct position *position, struct evidence_nodes candidates);
 
 #endif

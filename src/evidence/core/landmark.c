@@ -15,24 +15,53 @@ struct own_place {
     struct named_place named; // POSITION_UNKNOWN: nothing is told
 };
 
-static struct own_place own_place_of(const struct machine_view *view, uint64_t address)
+static bool announced_site(const struct machine_view *view, const struct machine_insn *insn,
+                           struct site_id *site)
 {
-    struct own_place own = {.scope = debug_scope_at(view->info, address),
+    return insn->byte_address && insn->byte == LAYOUT_CALLED &&
+           decode_coverage_site(view->decoder, insn->byte_address, site);
+}
+
+bool machine_announces(const struct machine_view *view, const struct machine_insn *insn)
+{
+    struct site_id site;
+
+    return announced_site(view, insn, &site);
+}
+
+static struct own_place own_place_of(const struct machine_view *view,
+                                     const struct machine_insn *insn)
+{
+    const struct model *model = view->decoder->model;
+    struct own_place own = {.scope = debug_scope_at(view->info, insn->address),
                             .function = {MODEL_NONE},
                             .named = {.source = POSITION_UNKNOWN}};
     struct debug_row row;
+    struct site_id site;
 
     if (own.scope)
         own.function.value = decode_scope_function(view->decoder, own.scope);
-    if (own.function.value != MODEL_NONE && debug_row_at(view->info, address, &row))
+    if (own.function.value == MODEL_NONE)
+        return own;
+    if (announced_site(view, insn, &site)) {
+        struct node_id node = model_site(model, site)->node;
+
+        // where the scope is another one, which activation announces is not told
+        if (model_node(model, node)->function.value == own.function.value)
+            own.named = (struct named_place){
+                POSITION_DISCRIMINATOR,
+                node.value - model_function(model, own.function)->first_node, 0};
+        return own;
+    }
+    if (debug_row_at(view->info, insn->address, &row))
         own.named = decode_named(view->decoder, own.function, row.line, row.discriminator);
     return own;
 }
 
-enum standing machine_standing(const struct machine_view *view, uint64_t address,
+enum standing machine_standing(const struct machine_view *view, const struct machine_insn *insn,
                                struct named_place *named)
 {
-    struct own_place own = own_place_of(view, address);
+    struct own_place own = own_place_of(view, insn);
 
     *named = own.named;
     if (named->source == POSITION_UNKNOWN)
@@ -46,31 +75,6 @@ enum standing machine_standing(const struct machine_view *view, uint64_t address
             return named->source == POSITION_DISCRIMINATOR ? STANDS_IN_CALL : STANDS_UNTOLD;
         }
     return STANDS_OUTSIDE;
-}
-
-// Does this instruction write the running sum? Without a row that names something, a store through
-// a pointer may.
-bool machine_stores_sum(const struct machine_view *view, const struct machine_insn *insn)
-{
-    static const unsigned registers[] = {[MACHINE_BASE_RSP] = CORE_RSP,
-                                         [MACHINE_BASE_RBP] = CORE_RBP,
-                                         [MACHINE_BASE_RBX] = CORE_RBX};
-    uint64_t base;
-
-    if (!view->word || !insn->store_size || insn->store_is_array)
-        return false;
-    if (insn->store_base == MACHINE_BASE_OTHER) {
-        struct named_place named;
-        enum standing standing = machine_standing(view, insn->address, &named);
-
-        return insn->store_size == view->word->code.bits / 8 &&
-               (standing == STANDS_UNTOLD || named.source == POSITION_EDGE);
-    }
-    if (!unwind_frame_register(view->stop->unwound, registers[insn->store_base], &base))
-        return true;
-    uint64_t address = base + (uint64_t)insn->store_offset;
-    uint64_t start = view->word->address;
-    return address < start + view->word->code.bits / 8 && start < address + insn->store_size;
 }
 
 /*
@@ -111,7 +115,7 @@ bool machine_only_follows(const struct machine_view *view, uint32_t i)
 static bool is_call_of_source(const struct machine_view *view, const struct machine_insn *insn)
 {
     struct model *model = view->decoder->model;
-    struct own_place own = own_place_of(view, insn->address);
+    struct own_place own = own_place_of(view, insn);
     const struct debug_call_site *call = debug_call_site_at(view->info, insn->address + insn->size);
 
     if (own.named.source != POSITION_DISCRIMINATOR || !call)
@@ -151,13 +155,13 @@ static bool goes_straight_to(const struct machine_view *view, const struct own_p
  */
 static bool is_jump_of_place(const struct machine_view *view, uint32_t at)
 {
-    struct own_place jump = own_place_of(view, view->code->insns[at].address);
+    struct own_place jump = own_place_of(view, &view->code->insns[at]);
 
     if (jump.named.source != POSITION_DISCRIMINATOR)
         return false;
     for (uint32_t i = at; machine_only_follows(view, i); i--) {
         const struct machine_insn *insn = &view->code->insns[i - 1];
-        struct own_place own = own_place_of(view, insn->address);
+        struct own_place own = own_place_of(view, insn);
 
         if (own.named.source == POSITION_UNKNOWN && insn->flow == MACHINE_NEXT)
             continue;
@@ -182,6 +186,7 @@ bool machine_is_landmark(const struct machine_view *view, uint32_t at)
     case MACHINE_STOP:
         return true;
     case MACHINE_NEXT:
+        return machine_announces(view, insn);
     case MACHINE_JUMP:
         break;
     }

@@ -10,7 +10,8 @@
  *   - jumps, conditional or by table, right behind an instruction of the same node, or of one that
  * just goes on to it: those that are moved all the same (out of a loop) stand behind something
  * else;
- *   - stores of the running sum, which are volatile; their rows name edges.
+ *   - stores of coverage bytes, which are volatile: right before the call that they announce,
+ * whether that was inlined or not. The byte itself names the call.
  */
 #ifndef EVIDENCE_CORE_LANDMARK_H
 #define EVIDENCE_CORE_LANDMARK_H
@@ -25,7 +26,6 @@ struct machine_view {
     const struct position *position; // the virtual frame
     struct debug_info *info;
     const struct machine_code *code;
-    const struct path_word *word; // the frame's running sum, or NULL
 };
 
 // Where an instruction is, as seen from the virtual frame that is asked about.
@@ -36,13 +36,13 @@ enum standing {
     STANDS_OUTSIDE, // in what it was inlined into, or beside it
 };
 
-// What the row of an instruction names, seen from the frame: with STANDS_IN_CALL the call.
-enum standing machine_standing(const struct machine_view *view, uint64_t address,
+// What an instruction's row, or the coverage byte that it stores, names, seen from the frame: with
+// STANDS_IN_CALL the call.
+enum standing machine_standing(const struct machine_view *view, const struct machine_insn *insn,
                                struct named_place *named);
-// Does the instruction write the running sum? Without a row that names something, a store through
-// a pointer may.
-bool machine_stores_sum(const struct machine_view *view, const struct machine_insn *insn);
-// Is it a landmark, if its row names something? Not asked of stores.
+// Does it announce a call?
+bool machine_announces(const struct machine_view *view, const struct machine_insn *insn);
+// Is it a landmark, if it names something?
 bool machine_is_landmark(const struct machine_view *view, uint32_t insn);
 // May a jump by table lead there?
 bool machine_is_in_table(const struct machine_view *view, uint64_t address);

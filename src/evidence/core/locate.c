@@ -112,7 +112,7 @@ static bool check_machine(struct locator *locator, const struct stop *stop,
     bool agrees = false;
     if (stop->interrupted && position->source != POSITION_PROLOGUE &&
         position->source != POSITION_UNKNOWN && function_is_optimized(decoder, position->function))
-        between = decode_between(decoder, stop, position, NULL);
+        between = decode_between(decoder, stop, position);
     *nodes = position->nodes;
     for (uint32_t n = 0; between && n < total; n++)
         count += between[n] != 0;
@@ -152,7 +152,7 @@ static void model_frame(struct locator *locator, const struct stop *stop,
     frame->function.index = function->index;
     *agrees = check_machine(locator, stop, position, &frame->candidates);
     frame->candidates_from = source_name(position, depth, *agrees);
-    if (model_shape(model, position->function).has_path) {
+    if (model_shape(model, position->function).words) {
         frame->record = EVIDENCE_RECORD_UNTOLD;
         frame->record_note = "a backtrace has no records";
     }

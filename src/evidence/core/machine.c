@@ -15,20 +15,6 @@ static bool in_group(const cs_insn *insn, uint8_t group)
     return false;
 }
 
-static enum machine_base base_of(x86_reg reg)
-{
-    switch (reg) {
-    case X86_REG_RSP:
-        return MACHINE_BASE_RSP;
-    case X86_REG_RBP:
-        return MACHINE_BASE_RBP;
-    case X86_REG_RBX:
-        return MACHINE_BASE_RBX;
-    default:
-        return MACHINE_BASE_OTHER;
-    }
-}
-
 static enum machine_flow flow_of(const cs_insn *insn, uint64_t *target)
 {
     const cs_x86 *x86 = &insn->detail->x86;
@@ -53,26 +39,17 @@ static enum machine_flow flow_of(const cs_insn *insn, uint64_t *target)
 static void describe_operands(const cs_insn *insn, struct machine_insn *out)
 {
     const cs_x86 *x86 = &insn->detail->x86;
+    const cs_x86_op *op = x86->operands;
 
-    for (uint8_t i = 0; i < x86->op_count; i++) {
-        const cs_x86_op *op = &x86->operands[i];
-        bool written = (op->access & CS_AC_WRITE) || (i == 0 && insn->id == X86_INS_MOV);
-
-        if (!written)
-            continue;
-        if (op->type == X86_OP_REG && (op->reg == X86_REG_RSP || op->reg == X86_REG_ESP))
-            out->moves_stack = true;
-        if (op->type == X86_OP_MEM) {
-            out->store_size = op->size;
-            out->store_base = (uint8_t)base_of(op->mem.base);
-            out->store_is_array = op->mem.index != X86_REG_INVALID;
-            out->store_offset = op->mem.disp;
-            out->store_is_constant = insn->id == X86_INS_MOV && x86->op_count == 2 &&
-                                     x86->operands[1].type == X86_OP_IMM;
-            if (out->store_is_constant)
-                out->store_value = (uint64_t)x86->operands[1].imm;
-        }
-    }
+    for (uint8_t i = 0; i < x86->op_count; i++)
+        out->stores |= op[i].type == X86_OP_MEM &&
+                       ((op[i].access & CS_AC_WRITE) || (i == 0 && insn->id == X86_INS_MOV));
+    if (insn->id != X86_INS_MOV || x86->op_count != 2 || op[0].type != X86_OP_MEM ||
+        op[1].type != X86_OP_IMM || op[0].size != 1 || op[0].mem.base != X86_REG_RIP ||
+        op[0].mem.index != X86_REG_INVALID)
+        return;
+    out->byte_address = insn->address + insn->size + (uint64_t)op[0].mem.disp;
+    out->byte = (uint8_t)op[1].imm;
 }
 
 // movsxd rC, dword ptr [rA + 4 * rB]; add rC, rA; jmp rC, with other instructions between them.
@@ -128,10 +105,6 @@ static struct machine_insn describe(const cs_insn *insn)
     out.reference = reference_of(insn);
     out.is_padding = insn->id == X86_INS_NOP;
     describe_operands(insn, &out);
-    for (uint8_t r = 0; r < insn->detail->regs_write_count; r++)
-        out.moves_stack |= insn->detail->regs_write[r] == X86_REG_RSP;
-    if (out.flow == MACHINE_CALL || out.flow == MACHINE_LEAVE)
-        out.moves_stack = false;
     return out;
 }
 

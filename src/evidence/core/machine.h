@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The machine code of one function, instruction by instruction: how control goes on from each, and
- * what it stores where. x86-64, through Capstone, which nobody else sees.
+ * which constant bytes it stores. x86-64, through Capstone, which nobody else sees.
  *
  *     struct machine_code code = {0};
  *     bool known = machine_decode(&code, bytes, size, address);    // once for each range
@@ -36,28 +36,16 @@ enum machine_flow {
     MACHINE_STOP,     // nowhere: ud2
 };
 
-// Registers that compilers address the stack frame with.
-enum machine_base {
-    MACHINE_BASE_OTHER,
-    MACHINE_BASE_RSP,
-    MACHINE_BASE_RBP,
-    MACHINE_BASE_RBX,
-};
-
 struct machine_insn {
     uint64_t address;
     uint64_t target;    // with MACHINE_BRANCH and MACHINE_JUMP
     uint64_t reference; // the address that it computes from rip alone (lea); 0: none
     uint8_t size;
-    uint8_t flow;        // enum machine_flow
-    uint8_t store_size;  // bytes that it writes at store_base + store_offset; 0: it stores nothing
-    uint8_t store_base;  // enum machine_base
-    bool store_is_array; // at a further offset that is computed
-    bool store_is_constant; // of store_value
-    bool moves_stack;       // rsp is another one afterwards; not for calls and returns
-    bool is_padding;        // nop
-    int64_t store_offset;
-    uint64_t store_value;
+    uint8_t flow;          // enum machine_flow
+    bool stores;           // writes memory, but not the stack by push or call
+    bool is_padding;       // nop
+    uint8_t byte;          // with byte_address: the constant that it stores there
+    uint64_t byte_address; // mov byte ptr [rip + x], constant; 0: it is no such store
 };
 
 struct machine_code {
