@@ -20,6 +20,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "layout/section.h"
 #include "program/path_number.h"
 
 #define ROWS_MAX 256u
@@ -515,6 +516,10 @@ bool joiner_match_gap(struct joiner *joiner, const struct evidence_frame *outer,
     }
     // what it waits for has called this one: frames are not there
     if (function.value != MODEL_NONE && !any)
+        return true;
+    // inlined, it may have been made a loop there
+    if (inner->inlined &&
+        joiner->model->functions[callee.value].record_flags & SECTION_FUNCTION_TAIL_CALLS)
         return true;
     return may_be_tail_called(joiner, inner);
 }

@@ -12,27 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+// `count` bytes of one value, with `guard` others before and behind them.
 static LLVMValueRef same_bytes(const struct instrumented_module *module, uint32_t count,
-                               uint8_t value)
+                               uint8_t value, uint32_t guard)
 {
-    LLVMValueRef *bytes = xmalloc_array(count + 1u, sizeof(*bytes));
+    uint32_t size = count + 2 * guard;
+    LLVMValueRef *bytes = xmalloc_array(size + 1u, sizeof(*bytes));
 
-    for (uint32_t i = 0; i <= count; i++)
-        bytes[i] = LLVMConstInt(module->type_i8, value, false);
-    LLVMValueRef array = LLVMConstArray2(module->type_i8, bytes, count ? count : 1);
+    for (uint32_t i = 0; i <= size; i++)
+        bytes[i] = LLVMConstInt(module->type_i8,
+                                i < guard || i >= guard + count ? LAYOUT_GUARD : value, false);
+    LLVMValueRef array = LLVMConstArray2(module->type_i8, bytes, size ? size : 1);
     free(bytes);
     return array;
 }
 
 static LLVMValueRef add_array(const struct instrumented_module *module, const char *prefix,
-                              const char *section, uint32_t count, uint8_t value)
+                              const char *section, LLVMValueRef bytes)
 {
     char name[64];
 
     snprintf(name, sizeof(name), "%s%016" PRIx64, prefix, module->module_id);
-    LLVMTypeRef type = LLVMArrayType2(module->type_i8, count ? count : 1);
-    LLVMValueRef array = LLVMAddGlobal(module->module, type, name);
-    LLVMSetInitializer(array, same_bytes(module, count, value));
+    LLVMValueRef array = LLVMAddGlobal(module->module, LLVMTypeOf(bytes), name);
+    LLVMSetInitializer(array, bytes);
     LLVMSetLinkage(array, LLVMInternalLinkage);
     LLVMSetSection(array, section);
     LLVMSetAlignment(array, 1);
@@ -133,10 +135,14 @@ void descriptor_add(struct instrumented_module *module)
 {
     char name[64];
 
-    module->coverage = add_array(module, "__inquest_cov_", LAYOUT_COVERAGE_SECTION,
-                                 module->site_count, LAYOUT_UNCALLED);
+    LLVMValueRef bytes =
+        add_array(module, "__inquest_cov_", LAYOUT_COVERAGE_SECTION,
+                  same_bytes(module, module->site_count, LAYOUT_UNCALLED, LAYOUT_GUARD_SIZE));
+    LLVMValueRef guard = instrument_i64(module, LAYOUT_GUARD_SIZE);
+    module->coverage = LLVMConstInBoundsGEP2(module->type_i8, bytes, &guard, 1);
     LLVMValueRef flags = add_array(module, "__inquest_flags_", LAYOUT_FLAGS_SECTION,
-                                   module->function_count, LAYOUT_FLAG_ON);
+                                   same_bytes(module, module->function_count, LAYOUT_FLAG_ON, 0));
+    LLVMSetGlobalConstant(flags, true); // `inquest tune` edits the file
 
     snprintf(name, sizeof(name), LAYOUT_MODULE_VARIABLE "%016" PRIx64, module->module_id);
     LLVMValueRef descriptor = LLVMAddGlobal(module->module, descriptor_type(module), name);

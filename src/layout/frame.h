@@ -7,7 +7,8 @@
  *     that it survives `strip`;
  *   - one byte a call site, `inquest_cov`: LAYOUT_UNCALLED until the call was about to be entered,
  *     LAYOUT_CALLED from then on. Anything else was written by somebody else: zeros, text and small
- *     numbers are neither;
+ *     numbers are neither. LAYOUT_GUARD_SIZE bytes LAYOUT_GUARD stand before and behind the bytes
+ *     of each module, so that what runs over an object of the user's hits them first;
  *   - one byte a function, `inquest_flags`: enum layout_flag, edited by `inquest tune`;
  *   - before the entry of each function that can be switched off, struct layout_switch.
  *
@@ -48,6 +49,9 @@
 
 #define LAYOUT_UNCALLED 0xb1u
 #define LAYOUT_CALLED   0xd6u
+
+#define LAYOUT_GUARD      0x8du
+#define LAYOUT_GUARD_SIZE 64u
 
 // A global of this name followed by 16 hex digits of the module id stands in each compile unit's
 // DWARF; it ties the unit to its bitcode.

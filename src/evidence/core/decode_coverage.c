@@ -131,25 +131,49 @@ static const char *module_name(const struct model_module *module)
     return module->source ? module->source : "a module";
 }
 
-// Bytes that are neither value make their surroundings unknown.
-static void judge_bytes(struct decoder *decoder, const struct model_module *module,
-                        const uint8_t *raw, size_t got, uint8_t *bytes)
-{
-    uint64_t damage = 0;
+// The bytes of a module as they are in the process, with the guards before and behind them.
+struct raw_coverage {
+    uint8_t *data; // LAYOUT_GUARD_SIZE, then `count`, then LAYOUT_GUARD_SIZE
+    uint32_t count;
+};
 
-    for (uint32_t s = 0; s < module->site_count; s++)
-        bytes[s] = raw[s] == LAYOUT_CALLED ? EVIDENCE_TRUE : EVIDENCE_FALSE;
-    for (uint32_t s = 0, known = 0; s < module->site_count; s++) {
-        if (s < got && (raw[s] == LAYOUT_CALLED || raw[s] == LAYOUT_UNCALLED))
+static bool is_sound(const struct raw_coverage *raw, uint64_t at)
+{
+    uint8_t byte = raw->data[at];
+
+    return at < LAYOUT_GUARD_SIZE || at >= (uint64_t)LAYOUT_GUARD_SIZE + raw->count
+               ? byte == LAYOUT_GUARD
+               : byte == LAYOUT_CALLED || byte == LAYOUT_UNCALLED;
+}
+
+// Forgets the sites [from, to) of `raw`, guards counted, that are not forgotten yet.
+static void forget_range(const struct raw_coverage *raw, uint64_t from, uint64_t to, uint8_t *bytes)
+{
+    if (from < LAYOUT_GUARD_SIZE)
+        from = LAYOUT_GUARD_SIZE;
+    if (to > (uint64_t)LAYOUT_GUARD_SIZE + raw->count)
+        to = (uint64_t)LAYOUT_GUARD_SIZE + raw->count;
+    for (uint64_t at = from; at < to; at++)
+        bytes[at - LAYOUT_GUARD_SIZE] = EVIDENCE_UNKNOWN;
+}
+
+// Bytes that have none of their values make their surroundings unknown.
+static void judge_bytes(struct decoder *decoder, const struct model_module *module,
+                        const struct raw_coverage *raw, uint8_t *bytes)
+{
+    uint64_t damage = 0, known = 0, size = raw->count + 2ull * LAYOUT_GUARD_SIZE;
+
+    for (uint32_t s = 0; s < raw->count; s++)
+        bytes[s] =
+            raw->data[LAYOUT_GUARD_SIZE + s] == LAYOUT_CALLED ? EVIDENCE_TRUE : EVIDENCE_FALSE;
+    for (uint64_t at = 0; at < size; at++) {
+        if (is_sound(raw, at))
             continue;
-        damage++;
-        uint32_t from = s > NEIGHBOURHOOD ? s - NEIGHBOURHOOD : 0, to = s + NEIGHBOURHOOD;
-        if (to > module->site_count)
-            to = module->site_count;
+        uint64_t from = at > NEIGHBOURHOOD ? at - NEIGHBOURHOOD : 0, to = at + NEIGHBOURHOOD;
         // what lies before `known` is forgotten already
-        for (uint32_t at = from > known ? from : known; at < to; at++)
-            bytes[at] = EVIDENCE_UNKNOWN;
+        forget_range(raw, from > known ? from : known, to, bytes);
         known = to;
+        damage++;
     }
     if (damage)
         decode_warn(decoder,
@@ -164,11 +188,12 @@ static void module_coverage(struct decoder *decoder, const struct coverage_place
 {
     const struct model_module *module = model_module(decoder->model, place->module);
     uint8_t *bytes = arena_alloc(&decoder->evidence->arena, module->site_count + 1u);
-    uint8_t *raw = xcalloc(module->site_count + 1u, 1);
-    size_t got = modules_read(decoder->modules, place->address, raw, module->site_count);
+    size_t size = module->site_count + 2ull * LAYOUT_GUARD_SIZE;
+    struct raw_coverage raw = {xcalloc(size, 1), module->site_count}; // zeros are damage
 
-    judge_bytes(decoder, module, raw, got, bytes);
-    free(raw);
+    modules_read(decoder->modules, place->address - LAYOUT_GUARD_SIZE, raw.data, size);
+    judge_bytes(decoder, module, &raw, bytes);
+    free(raw.data);
     for (uint32_t s = 0; s < module->site_count; s++) {
         uint32_t site = module->first_site + s;
 

@@ -6,10 +6,15 @@
  * call names another function; when it names the same one, but that one makes tail calls (and may
  * have come back to itself); when it names none, and the function that runs is called by some tail
  * call of the program. Not: functions compiled without optimisation, which make none.
+ *
+ * A function that calls itself may have been made a loop, also where it has something left to do
+ * with the result: its frame, an inlined one too, then stands for many. Debug information does not
+ * say so, but the machine code does: the call is announced, and then not made.
  */
 #include "evidence/core/decode_internal.h"
 
 #include "common/error.h"
+#include "evidence/core/landmark.h"
 #include "layout/section.h"
 
 #include <string.h>
@@ -96,6 +101,60 @@ static bool has_function(struct debug_info *info, const char *name)
     for (size_t u = 0; u < debug_info_unit_count(info); u++)
         if (debug_unit_function(debug_info_unit_at(info, u), name))
             return true;
+    return false;
+}
+
+static bool may_be_called(const struct model *model, struct site_id site,
+                          const struct model_function *function)
+{
+    const char *callee = model_site(model, site)->callee;
+
+    return !callee || !strcmp(callee, function->name) || !strcmp(callee, function->debug_name);
+}
+
+// Is the call that instruction `at` announces made, by the next instruction that is not just
+// followed by another one?
+static bool is_made(struct debug_info *info, const struct machine_code *code, uint32_t at,
+                    const char *callee)
+{
+    while (++at < code->count && code->insns[at].flow == MACHINE_NEXT)
+        ;
+    if (at >= code->count || code->insns[at].flow != MACHINE_CALL)
+        return false;
+    const struct debug_call_site *call =
+        debug_call_site_at(info, code->insns[at].address + code->insns[at].size);
+    return call && (!callee || !call->target || !strcmp(callee, call->target) ||
+                    (call->target_linkage && !strcmp(callee, call->target_linkage)));
+}
+
+static bool is_within(const struct debug_scope *scope, const struct debug_scope *outer)
+{
+    while (scope && scope != outer)
+        scope = scope->parent;
+    return scope != NULL;
+}
+
+bool decode_repeats(struct decoder *decoder, struct debug_info *info,
+                    struct debug_function *physical, const struct position *position)
+{
+    if (position->function.value == MODEL_NONE ||
+        !(decoder->model->functions[position->function.value].record_flags &
+          SECTION_FUNCTION_TAIL_CALLS) ||
+        !function_is_optimized(decoder, position->function))
+        return false;
+    const struct model_function *function = model_function(decoder->model, position->function);
+    const struct machine_code *code = physical ? machine_code_of(decoder, physical) : NULL;
+    if (!code || position->plain || function->level < SECTION_LEVEL_CALLS)
+        return true;
+    for (uint32_t i = 0; i < code->count; i++) {
+        struct site_id site;
+
+        if (machine_announces(decoder, &code->insns[i], &site) &&
+            may_be_called(decoder->model, site, function) &&
+            is_within(debug_scope_at(info, code->insns[i].address), position->scope) &&
+            !is_made(info, code, i, model_site(decoder->model, site)->callee))
+            return true;
+    }
     return false;
 }
 

@@ -34,6 +34,7 @@ struct position {
     uint32_t edge;               // with POSITION_EDGE
     struct evidence_nodes nodes; // the truth is among them
     bool plain;                  // code that records nothing: the function is switched off
+    bool repeats;                // may stand for more activations than one: decode_repeats()
 };
 
 // What a line and a discriminator name: a node, or an edge (then `node` is the one it leaves).
@@ -127,6 +128,10 @@ bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
 // there.
 bool decode_gap(struct decoder *decoder, const struct unwind_frame *caller,
                 const struct unwind_frame *callee, const char *name);
+// May the frame be one of several activations of its function, called by each other, of which the
+// others have left no frame?
+bool decode_repeats(struct decoder *decoder, struct debug_info *info,
+                    struct debug_function *physical, const struct position *position);
 // Does debug information have a call site for where the frame waits?
 bool decode_is_call_site(const struct unwind_frame *unwound);
 

@@ -31,6 +31,13 @@ struct search {
     struct index_stack stack;
 };
 
+static bool is_announcement(const struct search *search, const struct machine_insn *insn)
+{
+    struct site_id site;
+
+    return machine_announces(search->view.decoder, insn, &site);
+}
+
 static struct node_list successors_of(const struct search *search, uint32_t node)
 {
     return model_successors(
@@ -87,7 +94,7 @@ static bool passed(struct search *search, uint32_t at)
     bool told = standing == STANDS_OUTSIDE ||
                 (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
 
-    search->lost |= !told && machine_announces(&search->view, insn);
+    search->lost |= !told && is_announcement(search, insn);
     if (insn->flow == MACHINE_JUMP)
         return false;
     if (!told || !machine_is_landmark(&search->view, at)) {
@@ -123,7 +130,7 @@ static bool coming(struct search *search, uint32_t at)
     bool told = standing == STANDS_OUTSIDE ||
                 (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
 
-    search->lost |= !told && machine_announces(&search->view, insn);
+    search->lost |= !told && is_announcement(search, insn);
     if (insn->flow == MACHINE_JUMP)
         return false;
     if (!told || !machine_is_landmark(&search->view, at)) {
@@ -364,7 +371,7 @@ static void mark_overtaken(struct search *search, uint32_t at, uint32_t node)
         struct named_place named;
         enum standing standing = machine_standing(&search->view, insn, &named);
 
-        if (insn->flow != MACHINE_NEXT || machine_announces(&search->view, insn))
+        if (insn->flow != MACHINE_NEXT || is_announcement(search, insn))
             break;
         if (standing == STANDS_INSIDE && named.source == POSITION_DISCRIMINATOR &&
             behind[named.node] && search->from[named.node])

@@ -289,6 +289,9 @@ const struct address_info *decode_address(struct decoder *decoder, struct module
         result->positions = arena_alloc_array(arena, result->count + 1u, struct position);
         result->physical = debug_function_at(info, address);
         fill_positions(decoder, info, address, exact, result);
+        for (uint32_t i = 0; i < result->count; i++)
+            result->positions[i].repeats =
+                decode_repeats(decoder, info, result->physical, &result->positions[i]);
     }
     *address_map_put(&decoder->addresses, key) = result;
     return result;

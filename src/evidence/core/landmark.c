@@ -15,18 +15,11 @@ struct own_place {
     struct named_place named; // POSITION_UNKNOWN: nothing is told
 };
 
-static bool announced_site(const struct machine_view *view, const struct machine_insn *insn,
-                           struct site_id *site)
+bool machine_announces(const struct decoder *decoder, const struct machine_insn *insn,
+                       struct site_id *site)
 {
     return insn->byte_address && insn->byte == LAYOUT_CALLED &&
-           decode_coverage_site(view->decoder, insn->byte_address, site);
-}
-
-bool machine_announces(const struct machine_view *view, const struct machine_insn *insn)
-{
-    struct site_id site;
-
-    return announced_site(view, insn, &site);
+           decode_coverage_site(decoder, insn->byte_address, site);
 }
 
 static struct own_place own_place_of(const struct machine_view *view,
@@ -43,7 +36,7 @@ static struct own_place own_place_of(const struct machine_view *view,
         own.function.value = decode_scope_function(view->decoder, own.scope);
     if (own.function.value == MODEL_NONE)
         return own;
-    if (announced_site(view, insn, &site)) {
+    if (machine_announces(view->decoder, insn, &site)) {
         struct node_id node = model_site(model, site)->node;
 
         // where the scope is another one, which activation announces is not told
@@ -174,6 +167,7 @@ static bool is_jump_of_place(const struct machine_view *view, uint32_t at)
 bool machine_is_landmark(const struct machine_view *view, uint32_t at)
 {
     const struct machine_insn *insn = &view->code->insns[at];
+    struct site_id site;
 
     switch ((enum machine_flow)insn->flow) {
     case MACHINE_CALL:
@@ -186,7 +180,7 @@ bool machine_is_landmark(const struct machine_view *view, uint32_t at)
     case MACHINE_STOP:
         return true;
     case MACHINE_NEXT:
-        return machine_announces(view, insn);
+        return machine_announces(view->decoder, insn, &site);
     case MACHINE_JUMP:
         break;
     }

@@ -41,7 +41,8 @@ enum standing {
 enum standing machine_standing(const struct machine_view *view, const struct machine_insn *insn,
                                struct named_place *named);
 // Does it announce a call?
-bool machine_announces(const struct machine_view *view, const struct machine_insn *insn);
+bool machine_announces(const struct decoder *decoder, const struct machine_insn *insn,
+                       struct site_id *site);
 // Is it a landmark, if it names something?
 bool machine_is_landmark(const struct machine_view *view, uint32_t insn);
 // May a jump by table lead there?

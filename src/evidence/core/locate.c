@@ -28,6 +28,8 @@ struct error *locator_create(const char *executable, const char *const *director
         locator->module = modules_executable(locator->decoder.modules);
         err = debug_info_open(locator->module, &locator->info);
     }
+    if (!err)
+        decode_find_coverage(&locator->decoder);
     if (err) {
         locator_destroy(locator);
         return err;
@@ -43,6 +45,7 @@ void locator_destroy(struct locator *locator)
     address_map_deinit(&locator->decoder.addresses);
     scope_map_deinit(&locator->decoder.functions);
     decode_forget_code(&locator->decoder);
+    coverage_place_vec_deinit(&locator->decoder.coverage);
     name_set_deinit(&locator->decoder.tail_targets);
     warning_vec_deinit(&locator->decoder.warnings);
     modules_destroy(locator->decoder.modules);
@@ -183,7 +186,8 @@ struct located locator_at(struct locator *locator, const struct locate_stop *sto
                                        .function.name = position->name,
                                        .inlined = d + 1 < info->count,
                                        .interrupted = stop->interrupted,
-                                       .place = position->place};
+                                       .place = position->place,
+                                       .gap = position->repeats};
         if (position->function.value != MODEL_NONE)
             model_frame(locator, &here, position, d, &agrees, &frame);
         if (d && !agrees) {
@@ -249,6 +253,9 @@ bool locator_gap(struct locator *locator, uint64_t caller, const struct locate_s
         return true;
     if (callee->pc == 0 || !address_of(locator, callee)->physical)
         return caller != 0 && gap_to_library(locator, caller);
+    const struct address_info *info = address_of(locator, callee);
+    if (info->positions[info->count - 1].repeats)
+        return true;
     struct unwind_frame outer = {.pc = caller, .module = caller ? locator->module : NULL};
     struct unwind_frame inner = {.pc = callee->pc,
                                  .module = locator->module,
