@@ -44,7 +44,7 @@ endif()
 file(GLOB plugin_sources CONFIGURE_DEPENDS src/instrument/*.c src/instrument/plugin.cc)
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/instrument/plugin.cc)
     file(GLOB plugin_shared CONFIGURE_DEPENDS
-        src/program/path_*.c src/program/split.c src/common/*.c src/layout/*.c)
+        src/program/path_*.c src/program/split.c src/program/library.c src/common/*.c src/layout/*.c)
     list(FILTER plugin_shared EXCLUDE REGEX "/common/(json|progress|color|budget)[^/]*\\.c$")
     add_library(inquest-plugin MODULE ${plugin_sources} ${plugin_shared})
     set_target_properties(inquest-plugin PROPERTIES PREFIX ""

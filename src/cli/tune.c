@@ -309,7 +309,7 @@ static uint32_t edit(struct tune *tune)
         const struct tunable *function = &tune->functions.data[i];
         const struct code_switch *at = find_switch(tune, function->module_id, function->index);
         unsigned char *flag = &tune->data[function->offset];
-        unsigned char wanted = function->on ? LAYOUT_FLAG_ON : 0;
+        unsigned char wanted = function->on ? LAYOUT_FLAG_ON : LAYOUT_FLAG_OFF;
         if (!function->switchable)
             continue;
         changed += *flag != wanted;

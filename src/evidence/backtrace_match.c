@@ -519,7 +519,7 @@ bool joiner_match_gap(struct joiner *joiner, const struct evidence_frame *outer,
         return true;
     // inlined, it may have been made a loop there
     if (inner->inlined &&
-        joiner->model->functions[callee.value].record_flags & SECTION_FUNCTION_TAIL_CALLS)
+        joiner->model->functions[callee.value].record_flags & SECTION_FUNCTION_RECURSIVE)
         return true;
     return may_be_tail_called(joiner, inner);
 }

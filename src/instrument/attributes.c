@@ -14,10 +14,11 @@
  * in the model, so that readers do not take them for where they stand.
  *
  * Other library functions LLVM knows by name are declared `nobuiltin`, so that their effects are
- * not assumed again. Calls marked `builtin` are optimised as ever (printf to puts); calls that
- * allocate are not marked, since alias analysis goes by their names too.
+ * not assumed again. Calls marked `builtin` may be simplified all the same (printf to puts); those
+ * that keep their caller's frame (`notail`) are not. Calls that allocate are not marked, since
+ * alias analysis goes by their names too.
  *
- * Plain copies keep what their calls had.
+ * Plain copies keep what their calls had, and are simplified as ever.
  */
 #include "instrument/instrument.h"
 
@@ -175,6 +176,7 @@ void attributes_hold(struct instrumented_module *module)
         if (!is_library(f) || is_loose(f) || split_is_accessor(f))
             continue;
         plugin_hold(f);
+        plugin_keep_held(f);
         LLVMAddAttributeAtIndex(f, ON_FUNCTION,
                                 LLVMCreateEnumAttribute(module->context, kind_of("nobuiltin"), 0));
     }

@@ -142,7 +142,6 @@ void descriptor_add(struct instrumented_module *module)
     module->coverage = LLVMConstInBoundsGEP2(module->type_i8, bytes, &guard, 1);
     LLVMValueRef flags = add_array(module, "__inquest_flags_", LAYOUT_FLAGS_SECTION,
                                    same_bytes(module, module->function_count, LAYOUT_FLAG_ON, 0));
-    LLVMSetGlobalConstant(flags, true); // `inquest tune` edits the file
 
     snprintf(name, sizeof(name), LAYOUT_MODULE_VARIABLE "%016" PRIx64, module->module_id);
     LLVMValueRef descriptor = LLVMAddGlobal(module->module, descriptor_type(module), name);

@@ -117,6 +117,8 @@ void discriminators_add(struct instrumented_module *module, struct instrumented_
 // The location with discriminator node + 1.
 LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
                                       LLVMMetadataRef location, uint32_t node);
+// Is the call the last that is done before a return, on some way?
+bool tailcalls_is_last(LLVMValueRef call);
 // Which functions make tail calls: flags and components.
 void tailcalls_find(struct instrumented_module *module);
 void tailcalls_limit(struct instrumented_module *module);
@@ -150,6 +152,8 @@ bool plugin_infer_library(LLVMValueRef function);
 void plugin_keep_attributes(LLVMValueRef call);
 // A function or a call: attributes.c.
 void plugin_hold(LLVMValueRef function_or_call);
+// Of a declaration that was held, whatever LLVM finds out about it later.
+void plugin_keep_held(LLVMValueRef declaration);
 
 // Shared by the schemes.
 LLVMValueRef instrument_i32(const struct instrumented_module *module, uint32_t value);

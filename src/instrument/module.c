@@ -140,8 +140,7 @@ static void module_init(struct instrumented_module *module, LLVMModuleRef m)
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             function_init(module, f, count++);
-    if (module->options.level > SECTION_LEVEL_NONE)
-        tailcalls_find(module);
+    tailcalls_find(module);
     for (uint32_t f = 0; f < module->function_count; f++)
         choose_shape(module, &module->functions[f]);
 }

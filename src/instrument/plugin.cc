@@ -25,6 +25,7 @@ bool plugin_is_final(LLVMValueRef function);
 bool plugin_infer_library(LLVMValueRef function);
 void plugin_keep_attributes(LLVMValueRef call);
 void plugin_hold(LLVMValueRef function_or_call);
+void plugin_keep_held(LLVMValueRef declaration);
 }
 
 // ---- Copies
@@ -110,13 +111,18 @@ LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name)
     return llvm::wrap(copy);
 }
 
-// Something of its own between what is set here and the entry, or none where a jump could go?
+// Something of its own between what is set here and the entry (words of KCFI and of the function
+// sanitizer), an entry that is not where its address says (CFI's tables), or none where a jump
+// could go?
 bool plugin_has_prefix(LLVMValueRef function)
 {
     auto *f = llvm::unwrap<llvm::Function>(function);
 
     return f->hasPrefixData() || f->hasPrologueData() ||
-           f->hasFnAttribute("patchable-function-prefix");
+           f->hasFnAttribute("patchable-function-prefix") ||
+           f->hasMetadata(llvm::LLVMContext::MD_kcfi_type) ||
+           f->hasMetadata(llvm::LLVMContext::MD_func_sanitize) ||
+           f->hasMetadata(llvm::LLVMContext::MD_type);
 }
 
 void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data)
@@ -163,9 +169,10 @@ void plugin_hold(LLVMValueRef function_or_call)
     llvm::Value *value = llvm::unwrap(function_or_call);
     auto hold = [](auto *callee) {
         llvm::MemoryEffects effects = callee->getMemoryEffects();
+        llvm::MemoryEffects wider = effects | llvm::MemoryEffects::inaccessibleMemOnly();
 
-        if (effects != llvm::MemoryEffects::unknown())
-            callee->setMemoryEffects(effects | llvm::MemoryEffects::inaccessibleMemOnly());
+        if (effects != wider)
+            callee->setMemoryEffects(wider);
         callee->removeFnAttr(llvm::Attribute::WillReturn);
         callee->removeFnAttr(llvm::Attribute::Speculatable);
     };
@@ -176,8 +183,35 @@ void plugin_hold(LLVMValueRef function_or_call)
         hold(llvm::cast<llvm::CallBase>(value));
 }
 
+static const char HELD[] = "inquest.held"; // the declarations that plugin_keep_held() was told of
+
+void plugin_keep_held(LLVMValueRef declaration)
+{
+    auto *f = llvm::unwrap<llvm::Function>(declaration);
+    llvm::Metadata *entry = llvm::ValueAsMetadata::get(f);
+
+    f->getParent()->getOrInsertNamedMetadata(HELD)->addOperand(
+        llvm::MDNode::get(f->getContext(), entry));
+}
+
 namespace
 {
+
+// Where LLVM makes a call of a library function out of another one, in a plain copy, it assumes
+// again what it knows of that function, and of all calls with it. This comes behind each pass that
+// does so, before any other one looks.
+struct HoldAgain : llvm::PassInfoMixin<HoldAgain> {
+    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &)
+    {
+        llvm::NamedMDNode *held = function.getParent()->getNamedMetadata(HELD);
+
+        for (unsigned i = 0; held && i < held->getNumOperands(); i++)
+            if (auto *f = llvm::mdconst::dyn_extract_or_null<llvm::Function>(
+                    held->getOperand(i)->getOperand(0)))
+                plugin_hold(llvm::wrap(f));
+        return llvm::PreservedAnalyses::all();
+    }
+};
 
 // A step of ours; also at -O0, and for functions that are not to be optimised.
 struct Step : llvm::PassInfoMixin<Step> {
@@ -206,6 +240,8 @@ bool trim(LLVMModuleRef module)
 bool finish(LLVMModuleRef module)
 {
     instrument_finish(module);
+    if (llvm::NamedMDNode *held = llvm::unwrap(module)->getNamedMetadata(HELD))
+        held->eraseFromParent();
     return true;
 }
 
@@ -214,6 +250,10 @@ void registerSteps(llvm::PassBuilder &builder)
     builder.registerPipelineStartEPCallback(
         [](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
             manager.addPass(Step(instrument_module));
+        });
+    builder.registerPeepholeEPCallback(
+        [](llvm::FunctionPassManager &manager, llvm::OptimizationLevel) {
+            manager.addPass(HoldAgain());
         });
     builder.registerOptimizerEarlyEPCallback(
         [](llvm::ModulePassManager &manager, llvm::OptimizationLevel level) {

@@ -186,6 +186,13 @@ static void add_pair(struct suspects_assign *assign, const struct assignment *as
                             (long long)point->site.constant));
 }
 
+static bool is_of_asm(LLVMValueRef value)
+{
+    if (LLVMIsAExtractValueInst(value))
+        value = LLVMGetOperand(value, 0);
+    return LLVMIsACallBrInst(value) != NULL;
+}
+
 void suspects_assign_find(struct suspects_assign *assign, LLVMValueRef store, uint32_t position,
                           uint32_t node)
 {
@@ -194,8 +201,9 @@ void suspects_assign_find(struct suspects_assign *assign, LLVMValueRef store, ui
         assign->count ? suspects_variable_at(assign->scope, LLVMGetOperand(store, 1)) : NULL;
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(stored));
 
-    // arguments are not assigned; what is stored as something else has no name
-    if (!left || LLVMTypeOf(stored) != left->ir || LLVMIsAArgument(stored) ||
+    // arguments are not assigned; what is stored as something else has no name; what `asm goto`
+    // gives must not be looked at where clang does not
+    if (!left || LLVMTypeOf(stored) != left->ir || LLVMIsAArgument(stored) || is_of_asm(stored) ||
         LLVMGetVolatile(store) || LLVMGetOrdering(store) != LLVMAtomicOrderingNotAtomic)
         return;
     struct assignment assignment = {.left = left,

@@ -415,6 +415,18 @@ static bool has_sites(const struct suspects *suspects, const struct instrumented
     return false;
 }
 
+// LLVM makes retpolines of the only computed jump that clang makes a function, and fails on more.
+static bool has_retpolines(LLVMValueRef f)
+{
+    static const char key[] = "target-features";
+    LLVMAttributeRef features = LLVMGetStringAttributeAtIndex(
+        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, key, sizeof(key) - 1);
+    unsigned length = 0;
+    const char *text = features ? LLVMGetStringAttributeValue(features, &length) : "";
+
+    return memmem(text, length, "+retpoline-indirect-branches", 28) != NULL;
+}
+
 static bool instruction_can_copy(LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
@@ -426,6 +438,8 @@ static bool instruction_can_copy(LLVMValueRef i)
     case LLVMCall:
     case LLVMInvoke:
         return plain_can_copy_call(i);
+    case LLVMIndirectBr:
+        return !has_retpolines(LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)));
     default:
         return true;
     }

@@ -90,11 +90,21 @@ static bool is_integer_or_pointer(LLVMTypeRef type)
            (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64);
 }
 
-// Is there a place behind the call, reached from nowhere else, at which to look at what it gave?
-static uint32_t node_behind(const struct split *split, uint32_t node, LLVMValueRef call)
+// May a loop depend on this call taking over its caller's frame?
+static bool takes_frame(const struct instrumented_function *function, LLVMValueRef call)
 {
+    return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail ||
+           (function->flags & SECTION_FUNCTION_TAIL_CALLS && tailcalls_is_last(call));
+}
+
+// Is there a place behind the call, reached from nowhere else, at which to look at what it gave?
+static uint32_t node_behind(const struct instrumented_function *function, uint32_t node,
+                            LLVMValueRef call)
+{
+    const struct split *split = &function->split;
+
     if (LLVMGetInstructionOpcode(call) == LLVMCall)
-        return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail ? SUSPECTS_NONE : node + 1;
+        return takes_frame(function, call) ? SUSPECTS_NONE : node + 1;
     if (LLVMGetInstructionOpcode(call) != LLVMInvoke)
         return SUSPECTS_NONE;
     uint32_t uses = 0;
@@ -109,7 +119,7 @@ static void find_return(struct suspects *suspects, const struct instrumented_fun
                         LLVMValueRef call, uint32_t node)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
-    uint32_t behind = node_behind(&function->split, node, call);
+    uint32_t behind = node_behind(function, node, call);
     size_t length;
 
     if (!is_integer_or_pointer(LLVMTypeOf(call)) || behind == SUSPECTS_NONE)

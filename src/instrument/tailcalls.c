@@ -6,13 +6,15 @@
  * (`notail`). Where functions call each other in a cycle that would turn a loop into a stack
  * overflow: such calls are left to the optimiser as they are, and so is everything that the source
  * demands (`musttail`). Cycles are looked for within the module, with all calls through pointers
- * taken together as one function that calls everything that others can name: what has its address
- * taken, and what other modules see.
+ * and into other modules taken together as one function that calls everything that others can name:
+ * what has its address taken, and what other modules see. Only functions of the C library are known
+ * not to come back by a tail call.
  */
 #include "instrument/instrument.h"
 
 #include "common/alloc.h"
 #include "common/map.h"
+#include "program/library.h"
 
 #include <stdlib.h>
 
@@ -34,6 +36,14 @@ struct call_graph {
     uint32_t *component;
 };
 
+static bool is_of_library(LLVMValueRef declaration)
+{
+    size_t length;
+
+    return LLVMGetIntrinsicID(declaration) ||
+           library_find(LLVMGetValueName2(declaration, &length)) != NULL;
+}
+
 static uint32_t callee_index(const struct call_graph *graph, LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -41,7 +51,7 @@ static uint32_t callee_index(const struct call_graph *graph, LLVMValueRef call)
     if (!LLVMIsAFunction(callee))
         return graph->module->function_count;
     uint32_t *found = function_map_get(&graph->index, (uintptr_t)callee);
-    return found ? *found : UINT32_MAX;
+    return found ? *found : is_of_library(callee) ? UINT32_MAX : graph->module->function_count;
 }
 
 struct visit {
@@ -122,17 +132,64 @@ static bool is_in_cycle(const struct call_graph *graph, uint32_t caller, LLVMVal
     return callee != UINT32_MAX && graph->component[callee] == graph->component[caller];
 }
 
+// Does nothing come behind this instruction but a return, on some way?
+static bool leads_to_return(LLVMValueRef i, uint32_t *steps)
+{
+    for (; i && (*steps)++ < 256; i = LLVMGetNextInstruction(i))
+        switch (LLVMGetInstructionOpcode(i)) {
+        case LLVMRet:
+            return true;
+        case LLVMPHI:
+        case LLVMLoad:
+        case LLVMBitCast:
+            break;
+        case LLVMStore:
+            if (!LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
+                return false;
+            break;
+        case LLVMCall:
+            if (!LLVMIsAIntrinsicInst(i) || !LLVMIsAFunction(LLVMGetCalledValue(i)))
+                return false;
+            break;
+        case LLVMBr:
+        case LLVMSwitch: // clang's, on where to go behind what a scope has to do at its end
+            if (LLVMGetNumSuccessors(i) == 2 && LLVMGetInstructionOpcode(i) == LLVMBr)
+                return false;
+            for (unsigned k = 0; k < LLVMGetNumSuccessors(i); k++)
+                if (leads_to_return(LLVMGetFirstInstruction(LLVMGetSuccessor(i, k)), steps))
+                    return true;
+            return false;
+        default:
+            return false;
+        }
+    return i != NULL; // not known
+}
+
+bool tailcalls_is_last(LLVMValueRef call)
+{
+    uint32_t steps = 0;
+
+    return LLVMGetInstructionOpcode(call) == LLVMCall &&
+           leads_to_return(LLVMGetNextInstruction(call), &steps);
+}
+
+// Within the module, recursion can be made a loop also where something is left to do behind the
+// call. What is called through a pointer or in another module takes a tail call.
 static void mark_tail_calls(const struct call_graph *graph, struct instrumented_function *function)
 {
     const struct split *split = &function->split;
 
     for (uint32_t s = 0; s < split->site_count; s++) {
         LLVMValueRef call = split->nodes[split->site_node[s]].call;
+        bool demanded = LLVMGetInstructionOpcode(call) == LLVMCall &&
+                        LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail;
 
-        if (LLVMGetInstructionOpcode(call) != LLVMCall)
+        if (LLVMGetInstructionOpcode(call) != LLVMCall ||
+            !(demanded || is_in_cycle(graph, function->index, call)))
             continue;
-        if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail ||
-            is_in_cycle(graph, function->index, call))
+        function->flags |= SECTION_FUNCTION_RECURSIVE;
+        if (demanded || callee_index(graph, call) != graph->module->function_count ||
+            tailcalls_is_last(call))
             function->flags |= SECTION_FUNCTION_TAIL_CALLS;
     }
 }

@@ -149,6 +149,20 @@ static LLVMValueRef add_slot(const struct instrumented_module *module,
     return LLVMBuildAlloca(module->builder, function->word_type, name);
 }
 
+// A slot without markers gets some when the function is inlined, and one that ends it behind a last
+// call would keep that from being a tail call.
+static void begin_lifetime(const struct instrumented_module *module, LLVMValueRef slot)
+{
+    static const char name[] = "llvm.lifetime.start";
+    LLVMTypeRef pointer = LLVMTypeOf(slot);
+    LLVMValueRef start = LLVMGetIntrinsicDeclaration(
+        module->module, LLVMLookupIntrinsicID(name, sizeof(name) - 1), &pointer, 1);
+    uint64_t size = LLVMGetIntTypeWidth(LLVMGetAllocatedType(slot)) / 8;
+    LLVMValueRef arguments[] = {instrument_i64(module, size), slot};
+
+    LLVMBuildCall2(module->builder, LLVMGlobalGetValueType(start), start, arguments, 2, "");
+}
+
 // The function has an effect that must not be moved or dropped: what its callers recorded of
 // calling it would speak of a call that never was.
 void words_pin(struct instrumented_module *module, struct instrumented_function *function)
@@ -192,6 +206,10 @@ void words_add(struct instrumented_module *module, struct instrumented_function 
             function->sum[w] = add_slot(module, function, "");
     }
     LLVMPositionBuilderBefore(module->builder, at);
+    for (uint32_t w = 0; function->optimized && function->flags & SECTION_FUNCTION_TAIL_CALLS &&
+                         w < function->shape.words;
+         w++)
+        begin_lifetime(module, function->word[w]);
     words_change(module, function, actions,
                  path_entry_actions(function->numbers, &function->shape, actions));
 }

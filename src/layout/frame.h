@@ -9,7 +9,8 @@
  *     LAYOUT_CALLED from then on. Anything else was written by somebody else: zeros, text and small
  *     numbers are neither. LAYOUT_GUARD_SIZE bytes LAYOUT_GUARD stand before and behind the bytes
  *     of each module, so that what runs over an object of the user's hits them first;
- *   - one byte a function, `inquest_flags`: enum layout_flag, edited by `inquest tune`;
+ *   - one byte a function, `inquest_flags`: enum layout_flag, edited by `inquest tune`; loaded so
+ *     that a core tells what was so in its run, whatever was done to the file since;
  *   - before the entry of each function that can be switched off, struct layout_switch.
  *
  * On the stack, one set an activation, inlined ones included: the *frame words*, each a variable of
@@ -57,8 +58,10 @@
 // DWARF; it ties the unit to its bitcode.
 #define LAYOUT_MODULE_VARIABLE "__inquest_module_"
 
+// Values that nothing else is likely to write; any other is not known.
 enum layout_flag {
-    LAYOUT_FLAG_ON = 1u << 0, // records; else its entry jumps to the plain copy
+    LAYOUT_FLAG_ON = 0x4e,
+    LAYOUT_FLAG_OFF = 0xa7, // its entry jumps to the plain copy
 };
 
 #define LAYOUT_DESCRIPTOR_MAGIC 0x6d71756573743031ull

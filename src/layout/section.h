@@ -50,6 +50,7 @@ enum section_level {
 enum section_module_flag {
     SECTION_MODULE_TUNABLE = 1u << 0,   // functions have plain copies
     SECTION_MODULE_OPTIMIZED = 1u << 1, // compiled with optimisation: code may have moved
+    SECTION_MODULE_LTO = 1u << 2,       // and, when it was linked, together with other such modules
 };
 
 struct section_module {
@@ -72,6 +73,7 @@ enum section_function_flag {
     SECTION_FUNCTION_TUNABLE = 1u << 0,    // has a plain copy
     SECTION_FUNCTION_NO_RECORD = 1u << 1,  // no debug info to find frame words by, or naked: none
     SECTION_FUNCTION_TAIL_CALLS = 1u << 2, // may end with a call that takes over its frame
+    SECTION_FUNCTION_RECURSIVE = 1u << 3,  // what it calls may call it
 };
 
 // Does a function store each change of its sums (layout/frame.h)? Not where calls may take over its

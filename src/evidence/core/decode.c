@@ -3,7 +3,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "evidence/core/decode_internal.h"
+#include "evidence/core/landmark.h"
 #include "layout/section.h"
 
 #include <signal.h>
@@ -173,6 +173,15 @@ static void inlined_frame(struct decoder *decoder, const struct stop *stop, size
     frames->data[first] = frame;
 }
 
+// Unless it is known to be none.
+static bool is_store(struct decoder *decoder, struct debug_function *physical, uint64_t pc)
+{
+    const struct machine_code *code = physical ? machine_code_of(decoder, physical) : NULL;
+    uint32_t at = code ? machine_find(code, pc) : MACHINE_NONE;
+
+    return at == MACHINE_NONE || code->insns[at].stores;
+}
+
 // `callee`: the frame that this one waits for, NULL when it was interrupted.
 static void physical_frame(struct decoder *decoder, const struct stop *stop,
                            const struct unwind_frame *callee, struct frame_vec *frames)
@@ -192,6 +201,7 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     struct stop here = *stop;
     here.physical = info->physical;
     here.callee = inner;
+    here.stores = stop->memory_fault && is_store(decoder, info->physical, unwound->pc);
     here.callee_has_model = callee && callee_has_model(decoder, callee);
     here.is_call_site = callee && decode_is_call_site(unwound);
     for (uint32_t d = 0; d < info->count; d++)

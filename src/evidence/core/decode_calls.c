@@ -10,7 +10,8 @@
  *   - a byte that is not set says nothing about calls that were inlined or are loose, back to the
  *     last one that holds everything in its place.
  * With a signal from outside the instruction at the program counter may have been moved down: then
- * both doubts are about all that control can have come to from its node as well.
+ * both doubts are about all that control can have come to from its node as well. So may a store
+ * that faults: out of a loop, past calls that do not look at what it writes.
  */
 #include "evidence/core/decode_internal.h"
 
@@ -39,21 +40,46 @@ static struct site_id node_site(const struct decoder *decoder, uint32_t function
     return model_node(decoder->model, id)->site;
 }
 
+static bool find_in_module(const struct decoder *decoder, struct module_id module, const char *name,
+                           struct function_id *callee)
+{
+    struct error *err = model_find_debug_name(decoder->model, module, name, callee);
+
+    if (err)
+        callee->value = MODEL_NONE;
+    error_destroy(err);
+    return err || callee->value != MODEL_NONE;
+}
+
+/*
+ * Did the compiler see the function that is called? Then it may have inlined it, and knows what it
+ * does. `callee`: MODEL_NONE where it is not known which one it is. With LTO it saw all modules.
+ */
+static bool sees_callee(const struct decoder *decoder, struct function_id function,
+                        struct site_id site, struct function_id *callee)
+{
+    const struct model *model = decoder->model;
+    const char *name = model_site(model, site)->callee;
+    struct module_id own = model_function(model, function)->module;
+
+    callee->value = MODEL_NONE;
+    if (!name)
+        return true; // an indirect call may have been made direct
+    bool found = find_in_module(decoder, own, name, callee);
+    if (!(model_module(model, own)->flags & SECTION_MODULE_LTO))
+        return found;
+    for (uint32_t m = 0; !found && m < model->module_count; m++)
+        if (model->modules[m].flags & SECTION_MODULE_LTO)
+            found = find_in_module(decoder, (struct module_id){m}, name, callee);
+    return found;
+}
+
 bool decode_may_be_inlined(const struct decoder *decoder, struct function_id function,
                            struct site_id site)
 {
-    const struct model_site *s = model_site(decoder->model, site);
     struct function_id callee;
 
-    if (!s->callee)
-        return true; // an indirect call may have been made direct
-    struct error *err = model_find_debug_name(
-        decoder->model, model_function(decoder->model, function)->module, s->callee, &callee);
-    if (err) {
-        error_destroy(err);
-        return true;
-    }
-    return callee.value != MODEL_NONE;
+    return sees_callee(decoder, function, site, &callee);
 }
 
 // Has the function a call that LLVM does not know to return? Then a call of it need not either.
@@ -68,14 +94,11 @@ static bool may_not_return(struct decoder *decoder, struct function_id function)
     bool found = false;
     for (uint32_t s = 0; !found && s < f->site_count; s++) {
         struct site_id site = {f->first_site + s};
-        const struct model_site *called = model_site(decoder->model, site);
-        struct function_id callee = {MODEL_NONE};
+        struct function_id callee;
 
-        if (called->flags & SITE_LOOSE)
+        if (model_site(decoder->model, site)->flags & SITE_LOOSE)
             continue;
-        if (called->callee)
-            error_destroy(
-                model_find_debug_name(decoder->model, f->module, called->callee, &callee));
+        sees_callee(decoder, function, site, &callee);
         found = callee.value == MODEL_NONE || may_not_return(decoder, callee);
     }
     *scope_flags_put(&decoder->returns, function.value) = found ? MAY_NOT_RETURN : RETURNS;
@@ -119,17 +142,12 @@ bool decode_call_holds(struct decoder *decoder, const struct stop *stop,
                        const struct position *position, uint32_t node)
 {
     struct site_id site = node_site(decoder, position->function.value, node);
-    struct function_id callee = {MODEL_NONE};
+    struct function_id callee;
 
     if (site.value == MODEL_NONE || model_site(decoder->model, site)->flags & SITE_LOOSE)
         return false;
-    if (!decode_may_be_inlined(decoder, position->function, site))
+    if (!sees_callee(decoder, position->function, site, &callee))
         return true;
-    const struct model_site *called = model_site(decoder->model, site);
-    if (called->callee)
-        error_destroy(model_find_debug_name(
-            decoder->model, model_function(decoder->model, position->function)->module,
-            called->callee, &callee));
     return (callee.value == MODEL_NONE || may_not_return(decoder, callee)) &&
            is_called_here(decoder, stop, position, node);
 }
@@ -317,7 +335,8 @@ void decode_inlined_doubts(struct decoder *decoder, const struct stop *stop,
                 doubt_site(&doubts, site, false);
         }
         doubt_near(&doubts, position, i > 0, DOUBT_BACK);
-        doubt_near(&doubts, position, i > 0, stop->memory_fault ? DOUBT_ON : DOUBT_AHEAD);
+        doubt_near(&doubts, position, i > 0,
+                   stop->memory_fault && !stop->stores ? DOUBT_ON : DOUBT_AHEAD);
     }
 }
 

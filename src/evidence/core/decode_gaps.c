@@ -139,7 +139,7 @@ bool decode_repeats(struct decoder *decoder, struct debug_info *info,
 {
     if (position->function.value == MODEL_NONE ||
         !(decoder->model->functions[position->function.value].record_flags &
-          SECTION_FUNCTION_TAIL_CALLS) ||
+          SECTION_FUNCTION_RECURSIVE) ||
         !function_is_optimized(decoder, position->function))
         return false;
     const struct model_function *function = model_function(decoder->model, position->function);

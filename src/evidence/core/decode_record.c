@@ -113,6 +113,14 @@ static const char *read_word(const struct decoder *decoder, const struct stop *s
     return NULL;
 }
 
+// Does it keep what tells its paths apart? Then one without words has places that one path leads
+// to.
+static bool keeps_paths(const struct model_function *function)
+{
+    return function->level >= SECTION_LEVEL_PATHS &&
+           !(function->record_flags & SECTION_FUNCTION_NO_RECORD);
+}
+
 /*
  * False: not all of them could be had. A word that no store is left of is nowhere
  * (instrument/trim.c). One that could not be read is 0, which is never a code.
@@ -133,7 +141,7 @@ static bool read_words(struct decoder *decoder, const struct stop *stop,
     if (position->plain)
         frame->record = EVIDENCE_RECORD_OFF;
     if (position->plain || !words->shape.words)
-        return !words->shape.words;
+        return !words->shape.words && keeps_paths(function);
     for (uint32_t w = 0; w < words->shape.words; w++) {
         const char *trouble =
             read_word(decoder, stop, position, w, words->shape.wide ? 8 : 4, &words->value[w]);
@@ -240,6 +248,24 @@ static const char *exact_path(struct decoder *decoder, const struct position *po
     return NULL;
 }
 
+// A fault at a place that one path alone leads to: no words are asked for.
+static bool only_path(struct decoder *decoder, const struct stop *stop,
+                      const struct position *position, struct evidence_frame *frame)
+{
+    const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
+    struct common_path common = {0};
+    struct path_words none = {0};
+    struct path path;
+
+    if (!stop->memory_fault || position->source != POSITION_DISCRIMINATOR ||
+        frame->candidates.count != 1 ||
+        !path_trail(numbers, &none, frame->candidates.nodes[0], &path))
+        return false;
+    common_path_add(&common, &path);
+    common_path_keep(&common, decoder, true, frame);
+    return true;
+}
+
 // Where words are missing, what the others and the place itself say is right all the same; but that
 // they say nothing proves nothing.
 static void without_words(struct decoder *decoder, const struct stop *stop,
@@ -247,10 +273,12 @@ static void without_words(struct decoder *decoder, const struct stop *stop,
                           struct evidence_frame *frame)
 {
     const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
+    bool exact = stop->holds || (!function_is_optimized(decoder, position->function) &&
+                                 position->source == POSITION_DISCRIMINATOR);
     struct common_path common = {0};
     struct path path;
 
-    if (!stop->holds || frame->candidates.count != 1 ||
+    if (only_path(decoder, stop, position, frame) || !exact || frame->candidates.count != 1 ||
         !path_trail(numbers, words, frame->candidates.nodes[0], &path))
         return;
     common_path_add(&common, &path);
@@ -362,24 +390,6 @@ static void eager_path(struct decoder *decoder, const struct stop *stop,
     if (!settled)
         widen(decoder, position, words, frame);
     path_of_places(decoder, stop, position, words, settled, frame);
-}
-
-// A fault at a place that one path alone leads to: no words are asked for.
-static bool only_path(struct decoder *decoder, const struct stop *stop,
-                      const struct position *position, struct evidence_frame *frame)
-{
-    const struct path_numbering *numbers = model_numbering(decoder->model, position->function);
-    struct common_path common = {0};
-    struct path_words none = {0};
-    struct path path;
-
-    if (!stop->memory_fault || position->source != POSITION_DISCRIMINATOR ||
-        frame->candidates.count != 1 ||
-        !path_trail(numbers, &none, frame->candidates.nodes[0], &path))
-        return false;
-    common_path_add(&common, &path);
-    common_path_keep(&common, decoder, true, frame);
-    return true;
 }
 
 // Claims what the words tell. Why they cannot be right, or NULL.

@@ -4,7 +4,7 @@
  * tune`: one byte a function, found through the descriptors, so in stripped files too.
  *
  *     err = flag_bytes_find(path, data, size, &modules, &count);
- *     data[modules[0].offset + function] ^= LAYOUT_FLAG_ON;
+ *     data[modules[0].offset + function] = LAYOUT_FLAG_OFF;
  *     free(modules);
  */
 #ifndef EVIDENCE_CORE_FLAG_BYTES_H
