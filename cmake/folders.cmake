@@ -4,7 +4,7 @@ set(INQUEST_FOLDERS common layout program evidence analysis solve trace
     ask slice path suspects chain explain report)
 
 # What a folder links besides the folders before it.
-set(INQUEST_FOLDER_common_LINKS inquest_jansson m)
+set(INQUEST_FOLDER_common_LINKS inquest_jansson inquest_nettle m)
 set(INQUEST_FOLDER_program_LINKS inquest_llvm inquest_elf inquest_zstd inquest_zlib inquest_expat)
 set(INQUEST_FOLDER_evidence_LINKS inquest_dw inquest_elf inquest_zstd inquest_capstone)
 set(INQUEST_FOLDER_solve_LINKS inquest_roaring)

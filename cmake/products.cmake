@@ -1,5 +1,6 @@
 # What is installed: bin/inquest, bin/inquest-cc, bin/inquest-c++, lib/inquest/inquest-plugin.so,
-# lib/inquest/inquest-bitcode.so, lib/inquest/libinquest-runtime.a.
+# lib/inquest/inquest-bitcode.so, lib/inquest/libinquest-runtime.a; lib/inquest/ld and ld.lld, which
+# are inquest-cc in a linker's place.
 # inquest-cc finds its plugin relative to itself, so the build tree has the installed tree's shape.
 set(INQUEST_PLUGIN_DIR lib/inquest)
 
@@ -18,7 +19,7 @@ file(GLOB bitcode_sources CONFIGURE_DEPENDS src/program/from_bitcode*.c)
 list(FILTER bitcode_sources EXCLUDE REGEX "/from_bitcode_apart\\.c$")
 file(GLOB bitcode_shared CONFIGURE_DEPENDS src/program/code.c src/program/path_*.c
     src/program/split.c src/common/*.c)
-list(FILTER bitcode_shared EXCLUDE REGEX "/common/(json|progress|color|budget)[^/]*\\.c$")
+list(FILTER bitcode_shared EXCLUDE REGEX "/common/(json|progress|color|budget|sha256)[^/]*\\.c$")
 add_library(inquest-bitcode MODULE ${bitcode_sources} ${bitcode_shared})
 set_target_properties(inquest-bitcode PROPERTIES PREFIX ""
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}
@@ -26,26 +27,40 @@ set_target_properties(inquest-bitcode PROPERTIES PREFIX ""
 target_link_libraries(inquest-bitcode PRIVATE inquest_flags inquest_sanitize inquest_llvm)
 install(TARGETS inquest-bitcode DESTINATION ${INQUEST_PLUGIN_DIR})
 
+# The record of a link and archives are read and written by the same files as bin/inquest has.
 file(GLOB driver_sources CONFIGURE_DEPENDS src/instrument/driver/*.c)
+list(APPEND driver_sources src/program/link_record.c src/program/link_record_parse.c
+    src/program/archive.c src/program/image_build_id.c)
 if(driver_sources)
     add_executable(inquest-cc ${driver_sources})
     target_link_libraries(inquest-cc PRIVATE inquest_flags inquest_sanitize common
-        inquest_elf)
+        inquest_elf inquest_zstd)
     add_custom_command(TARGET inquest-cc POST_BUILD
         COMMAND ${CMAKE_COMMAND} -E create_symlink inquest-cc
             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/inquest-c++
-        BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/inquest-c++)
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}
+        COMMAND ${CMAKE_COMMAND} -E create_symlink ../../bin/inquest-cc
+            ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}/ld
+        COMMAND ${CMAKE_COMMAND} -E create_symlink ../../bin/inquest-cc
+            ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}/ld.lld
+        BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/inquest-c++
+            ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}/ld
+            ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}/ld.lld)
     install(TARGETS inquest-cc DESTINATION bin)
     install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/inquest-c++ DESTINATION bin)
+    install(FILES ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}/ld
+        ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}/ld.lld DESTINATION ${INQUEST_PLUGIN_DIR})
 endif()
 
-# The plugin shares path numbering and splitting with the reader by compiling the same files. It is
-# self-contained but for libc and LLVM, whose symbols are those of the clang that loads it.
+# The plugin shares path numbering and splitting with the reader, and the mapping of paths with
+# inquest-cc, by compiling the same files. It is self-contained but for libc and LLVM, whose symbols
+# are those of the clang that loads it.
 file(GLOB plugin_sources CONFIGURE_DEPENDS src/instrument/*.c src/instrument/plugin.cc)
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/instrument/plugin.cc)
     file(GLOB plugin_shared CONFIGURE_DEPENDS
-        src/program/path_*.c src/program/split.c src/program/library.c src/common/*.c src/layout/*.c)
-    list(FILTER plugin_shared EXCLUDE REGEX "/common/(json|progress|color|budget)[^/]*\\.c$")
+        src/program/path_*.c src/program/split.c src/program/library.c src/common/*.c src/layout/*.c
+        src/instrument/driver/prefix_map.c)
+    list(FILTER plugin_shared EXCLUDE REGEX "/common/(json|progress|color|budget|sha256)[^/]*\\.c$")
     add_library(inquest-plugin MODULE ${plugin_sources} ${plugin_shared})
     set_target_properties(inquest-plugin PROPERTIES PREFIX ""
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${INQUEST_PLUGIN_DIR}

@@ -74,8 +74,8 @@ _inquest() {
         *) options= ;;
         esac
         ;;
-    dump) options="--function --alone --points-to --debug-dir --no-cache" ;;
-    doctor) options= ;;
+    dump) options="--function --alone --points-to --link --debug-dir --no-cache" ;;
+    doctor) options=--directory ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
         return

@@ -34,6 +34,8 @@ end
 complete -c inquest -n '__fish_seen_subcommand_from dump' -s f -l function -x -d 'only the functions of this name'
 complete -c inquest -n '__fish_seen_subcommand_from dump' -l alone -d 'without the libraries it needs'
 complete -c inquest -n '__fish_seen_subcommand_from dump' -l points-to -d 'where pointers may point'
+complete -c inquest -n '__fish_seen_subcommand_from dump' -l link -d 'how the program was linked'
+complete -c inquest -n '__fish_seen_subcommand_from doctor' -l directory -r -d 'where the program was linked'
 complete -c inquest -n "not __fish_seen_subcommand_from run suspects doctor help" -l no-cache -d 'read the model anew'
 complete -c inquest -n '__fish_seen_subcommand_from report run' -s o -l output -r -d 'write to a file'
 

@@ -27,6 +27,8 @@
 #include "common/json.h"
 #include "common/strbuf.h"
 #include "common/vec.h"
+#include "program/image.h"
+#include "program/link_needs.h"
 
 enum health {
     HEALTH_OK,
@@ -334,6 +336,52 @@ static void check_own_files(struct doctor *doctor)
     check_file(doctor, "compiler plugin", plugin, R_OK);
 }
 
+// --- linking again ---
+
+static enum health need_health(const struct link_need *need)
+{
+    bool is_user =
+        need->input != LINK_NONE && need->record->inputs.data[need->input].origin == LINK_USER;
+    if (need->status < LINK_STATUS_DIFFERS)
+        return HEALTH_OK;
+    return need->status == LINK_STATUS_DIFFERS && !is_user ? HEALTH_WARN : HEALTH_FAIL;
+}
+
+static void check_need(struct doctor *doctor, const struct link_need *need)
+{
+    enum health health = need_health(need);
+    if (health == HEALTH_OK)
+        return;
+    bool differs = need->status == LINK_STATUS_DIFFERS;
+    find(doctor, health, "link input", link_need_advice(need), "'%s' %s%s%s%s", need->name,
+         differs ? "is another than was linked" : "is missing", need->path ? ": '" : "",
+         need->path ? need->path : "", need->path ? "'" : "");
+}
+
+// What the program was linked from: a line for each input that is not there, and one that counts
+// all.
+static struct error *check_link(struct doctor *doctor, const char *path, const char *directory)
+{
+    struct image *image = NULL;
+    struct link_needs needs = VEC_INIT;
+    size_t counts[LINK_STATUS_COUNT] = {0};
+    struct error *err = image_open(path, NULL, 0, &image);
+    if (!err)
+        err = link_needs_find(image, directory, &needs);
+    for (size_t i = 0; !err && i < needs.length; i++) {
+        counts[needs.data[i].status]++;
+        check_need(doctor, &needs.data[i]);
+    }
+    if (!err)
+        find(doctor, HEALTH_OK, "link inputs", NULL,
+             "%zu in the model, %zu embedded, %zu files the same, %zu others, %zu missing",
+             counts[LINK_STATUS_MODEL], counts[LINK_STATUS_EMBEDDED], counts[LINK_STATUS_SAME],
+             counts[LINK_STATUS_DIFFERS], counts[LINK_STATUS_MISSING]);
+    link_needs_destroy(&needs);
+    image_destroy(image);
+    return err;
+}
+
 // --- all of it ---
 
 static void doctor_init(struct doctor *doctor)
@@ -428,21 +476,27 @@ static struct error *print_json(const struct doctor *doctor)
     return json_document_write(document, stdout);
 }
 
-static const struct command_help doctor_help = {
-    .name = "doctor",
-    .usage = "[--json]",
-    .about =
-        "Says what on this machine would stop a core from being had: limits, where the kernel\n"
-        "sends cores, disk space, containers, ptrace, and whether the compiler side is there.\n"
-        "Each line is ok, warn or fail, with what to do. Run it where, and as whom, the program\n"
-        "runs. Exit status 1 when a line says fail.",
-    .example = "inquest doctor",
-};
-
 int cli_doctor(int argc, char **argv)
 {
+    const char *directory = NULL;
+    const struct option_spec specs[] = {
+        {"directory", 0, "DIR", "where EXE was linked, if that has moved", OPTION_TEXT, &directory},
+        {0}};
+    const struct command_help help = {
+        .name = "doctor",
+        .usage = "[EXE [--directory DIR]]",
+        .about =
+            "Says what on this machine would stop a core from being had: limits, where the kernel\n"
+            "sends cores, disk space, containers, ptrace, and whether the compiler side is there.\n"
+            "Of a program EXE also, whether what it was linked from is there, so that it could be\n"
+            "linked again. Each line is ok, warn or fail, with what to do. Run it where, and as\n"
+            "whom, the program runs. Exit status 1 when a line says fail.",
+        .example = "inquest doctor",
+        .specs = specs,
+        .most = 1,
+    };
     struct options options;
-    struct error *err = options_parse(&options, &doctor_help, argc, argv);
+    struct error *err = options_parse(&options, &help, argc, argv);
     if (err)
         return options_fail(&options, err);
     if (options.help) {
@@ -452,9 +506,11 @@ int cli_doctor(int argc, char **argv)
     struct doctor doctor;
     doctor_init(&doctor);
     examine(&doctor);
-    if (options.json)
+    if (options.argument_count)
+        err = check_link(&doctor, options.arguments[0], directory);
+    if (!err && options.json)
         err = print_json(&doctor);
-    else
+    else if (!err)
         print_text(&doctor, options.quiet);
     int status = worst(&doctor) == HEALTH_FAIL ? CLI_NOT_FOUND : CLI_FOUND;
     doctor_deinit(&doctor);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/dump_link.h"
 #include "cli/dump_points_to.h"
+#include "cli/input.h"
 #include "cli/options.h"
 #include "common/alloc.h"
 #include "common/cleanup.h"
@@ -13,11 +15,12 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "program/from_graphml.h"
+#include "program/image.h"
 #include "program/model.h"
 
 struct dump {
     struct option_values functions, debug_directories;
-    bool alone, no_cache, points_to;
+    bool alone, no_cache, points_to, link;
     struct options options;
     struct model *model;
     bool complete;
@@ -232,12 +235,9 @@ static struct error *open_model(struct dump *dump, const char *path)
         return model_from_graphml_bytes(path, bytes.data, bytes.size, &dump->model);
     if (is_text(&bytes))
         return model_read_text(path, (const char *)bytes.data, bytes.size, &dump->model);
-    size_t count = dump->debug_directories.count;
-    _cleanup_free_ const char **directories = xcalloc(count + 1, sizeof(*directories));
-    for (size_t i = 0; i < count; i++)
-        directories[i] = dump->debug_directories.data[i].text;
+    _cleanup_free_ const char **directories = option_values_texts(&dump->debug_directories);
     const struct model_options options = {.debug_directories = directories,
-                                          .debug_directory_count = count,
+                                          .debug_directory_count = dump->debug_directories.count,
                                           .no_cache = dump->no_cache};
     err = model_open(path, &options, &dump->model);
     if (!err && !dump->alone)
@@ -245,10 +245,28 @@ static struct error *open_model(struct dump *dump, const char *path)
     return err ? err : model_complete(dump->model);
 }
 
+static struct error *run_link(const struct dump *dump)
+{
+    _cleanup_free_ const char **directories = option_values_texts(&dump->debug_directories);
+    struct image *image = NULL;
+    struct error *err =
+        image_open(dump->options.arguments[0], directories, dump->debug_directories.count, &image);
+
+    if (!err)
+        err = dump_link(image, dump->options.json);
+    image_destroy(image);
+    return err;
+}
+
 static struct error *run(struct dump *dump)
 {
     struct budget budget;
 
+    if (dump->link && (dump->points_to || dump->functions.count))
+        return error_create(ERROR_USAGE,
+                            "--link is of the whole program, and of nothing else of it");
+    if (dump->link)
+        return run_link(dump);
     if (dump->points_to && dump->functions.count)
         return error_create(ERROR_USAGE, "--points-to is of the whole program: it does not go with "
                                          "--function");
@@ -274,6 +292,8 @@ int cli_dump(int argc, char **argv)
          &dump.alone},
         {"points-to", 0, NULL, "instead of the model, where its pointers may point", OPTION_FLAG,
          &dump.points_to},
+        {"link", 0, NULL, "instead of the model, how the program was linked", OPTION_FLAG,
+         &dump.link},
         {"debug-dir", 0, "DIR", "look for separate debug files in DIR, too", OPTION_MANY,
          &dump.debug_directories},
         {"no-cache", 0, NULL, "read the model anew", OPTION_FLAG, &dump.no_cache},

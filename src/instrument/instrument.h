@@ -20,6 +20,8 @@
 #ifndef INSTRUMENT_INSTRUMENT_H
 #define INSTRUMENT_INSTRUMENT_H
 
+#include "common/arena.h"
+#include "instrument/driver/prefix_map.h"
 #include "layout/frame.h"
 #include "layout/section.h"
 #include "program/path_number.h"
@@ -36,6 +38,8 @@ struct instrument_options {
     uint32_t include_count;
     char **exclude;
     uint32_t exclude_count;
+    struct prefix_map map; // of paths that are stored
+    struct arena arena;
 };
 
 struct instrumented_function {

@@ -194,6 +194,21 @@ static bool already_done(LLVMModuleRef m)
     return false;
 }
 
+// The module as the front end made it. Clang maps prefixes of paths in debug information, but not
+// in the name of the source, so that two build directories would give two modules.
+static LLVMMemoryBufferRef write_bitcode(struct instrument_options *options, LLVMModuleRef m)
+{
+    size_t length;
+    const char *name = LLVMGetSourceFileName(m, &length);
+    const char *source = arena_strndup(&options->arena, name, length);
+    const char *mapped = prefix_map_path(&options->map, &options->arena, source);
+
+    LLVMSetSourceFileName(m, mapped, strlen(mapped));
+    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(m);
+    LLVMSetSourceFileName(m, source, length);
+    return bitcode;
+}
+
 bool instrument_module(LLVMModuleRef m)
 {
     struct instrumented_module module = {0};
@@ -210,7 +225,7 @@ bool instrument_module(LLVMModuleRef m)
     module.context = LLVMGetModuleContext(m);
     if (module.options.level > SECTION_LEVEL_NONE)
         attributes_mark(&module);
-    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(m);
+    LLVMMemoryBufferRef bitcode = write_bitcode(&module.options, m);
     module.module_id =
         hash_bytes(HASH_SEED, LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode));
     module_init(&module, m);

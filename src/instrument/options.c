@@ -68,6 +68,8 @@ static bool set(struct instrument_options *options, const char *key, size_t key_
             options->tunable = !strcmp(value, "1");
         else if (key_length == 6 && !memcmp(key, "scheme", 6) && !strcmp(value, "suspects"))
             options->suspects = true;
+        else if (key_length == 3 && !memcmp(key, "map", 3))
+            ok = prefix_map_add(&options->map, &options->arena, value);
         else
             ok = false;
         free(value);
@@ -94,14 +96,19 @@ bool instrument_options_init(struct instrument_options *options, const char *tex
     return true;
 }
 
+static void free_list(char **list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
 void instrument_options_deinit(struct instrument_options *options)
 {
-    for (uint32_t i = 0; i < options->include_count; i++)
-        free(options->include[i]);
-    for (uint32_t i = 0; i < options->exclude_count; i++)
-        free(options->exclude[i]);
-    free(options->include);
-    free(options->exclude);
+    free_list(options->include, options->include_count);
+    free_list(options->exclude, options->exclude_count);
+    prefix_map_deinit(&options->map);
+    arena_deinit(&options->arena);
     *options = (struct instrument_options){0};
 }
 

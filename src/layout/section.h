@@ -2,8 +2,9 @@
 /*
  * How Inquest's sections are framed in object files and executables.
  *
- * `.inquest.model` (one frame a compiled module) and `.inquest.link` (one frame a link) are not
- * loaded. The linker concatenates them; a reader walks the frames one by one:
+ * `.inquest.model` (one frame a compiled module), `.inquest.link` (one frame a link) and
+ * `.inquest.objects` (one frame an embedded file) are not loaded. The linker concatenates them; a
+ * reader walks the frames one by one:
  *
  *     header, payload, zeros up to the next multiple of 8; then perhaps more zeros (alignment)
  *
@@ -19,8 +20,9 @@
 
 #define SECTION_MODEL   ".inquest.model"
 #define SECTION_LINK    ".inquest.link"
+#define SECTION_OBJECTS ".inquest.objects"
 #define SECTION_MAGIC   "INQUEST\n" // 8 bytes, no terminator
-#define SECTION_VERSION 1u
+#define SECTION_VERSION 2u
 #define SECTION_ALIGN   8u
 
 enum section_kind {
@@ -29,6 +31,7 @@ enum section_kind {
     SECTION_KIND_MODULE = 1,
     SECTION_KIND_LINK = 2,     // payload: UTF-8 lines, see docs/formats/sections.md
     SECTION_KIND_SUSPECTS = 3, // payload: layout/suspects.h
+    SECTION_KIND_OBJECT = 4,   // payload: struct section_object, then the zstd-compressed file
 };
 
 struct section_header {
@@ -60,6 +63,13 @@ struct section_module {
     uint32_t flags;          // enum section_module_flag
     uint32_t function_count; // functions with a body in the bitcode
     uint32_t site_count;     // call sites in all of them
+};
+
+// A file that a link took and that cannot be made from bitcode: an object, a member of an archive,
+// a linker script. Records of links name it by its hash.
+struct section_object {
+    unsigned char hash[32]; // SHA-256
+    uint64_t length;        // uncompressed
 };
 
 // One a function with a body, in the bitcode's order.

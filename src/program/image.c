@@ -426,26 +426,11 @@ static void read_kind(struct image *image, Elf *elf)
 
 static void read_build_id(struct image *image, Elf *elf)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        Elf_Data *data;
-        GElf_Nhdr note;
-        size_t name, description;
+    const unsigned char *bytes = NULL;
 
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
-            !(data = elf_getdata(section, NULL)))
-            continue;
-        for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &description));) {
-            const char *bytes = data->d_buf;
-            if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-                memcmp(bytes + name, "GNU", 4) != 0 || note.n_descsz == 0)
-                continue;
-            image->build_id =
-                arena_memdup(&image->private->arena, bytes + description, note.n_descsz);
-            image->build_id_size = note.n_descsz;
-            return;
-        }
-    }
+    image->build_id_size = elf_build_id(elf, &bytes);
+    if (image->build_id_size)
+        image->build_id = arena_memdup(&image->private->arena, bytes, image->build_id_size);
 }
 
 // ---- The whole
@@ -467,6 +452,8 @@ static struct error *read_image(struct image *image, const char *const *debug_di
     read_symbols(&own->arena, own->main.elf, SHT_DYNSYM, &dynamic);
     read_symbols(&own->arena, own->main.elf, SHT_SYMTAB, &symbols);
     err = image_read_frames(image, debug_directories, debug_directory_count);
+    if (!err)
+        err = image_read_links(image);
     if (own->debug.elf)
         read_symbols(&own->arena, own->debug.elf, SHT_SYMTAB, &symbols);
     image->dynamic = sorted(&dynamic, &image->dynamic_count, by_name);
@@ -500,6 +487,7 @@ void image_destroy(struct image *image)
     free(image->path);
     free(image->model_path);
     free(image->frames);
+    image_close_links(image);
     free(image->dynamic);
     free(image->symbols);
     free(image->entries);

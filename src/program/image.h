@@ -14,8 +14,8 @@
  * and under DIRECTORY, for every directory given and the system's. x86-64 only.
  *
  * Bad input (not an ELF, another architecture, truncated) is an error with the offset. Frames are
- * checked for magic, version, length and hash when the image is opened. Everything is borrowed from
- * the image.
+ * checked for magic, version, length and hash when the image is opened, and records of links for
+ * all that link_record.h promises. Everything is borrowed from the image.
  */
 #ifndef PROGRAM_IMAGE_H
 #define PROGRAM_IMAGE_H
@@ -24,13 +24,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/link_record.h"
+
 struct error;
 
 struct image_frame {
     uint32_t kind;                // enum section_kind
     uint64_t offset;              // of its header in the file
+    uint64_t hash;                // of the payload, as its header has it
     const unsigned char *payload; // aligned to 8 when the section is
     size_t length;
+};
+
+// The record of a link: of the one that made the file, or of one that made an object that it took.
+struct image_link {
+    uint64_t id; // hash of its frame, by which records name each other
+    struct link_record record;
 };
 
 enum image_symbol_flag {
@@ -71,6 +80,8 @@ struct image {
 
     struct image_frame *frames;
     uint32_t frame_count;
+    struct image_link *links;
+    uint32_t link_count;
     struct image_symbol *dynamic; // .dynsym, sorted by name
     uint32_t dynamic_count;
     struct image_symbol *symbols; // .symtab, of the debug file too, sorted by address
@@ -94,11 +105,23 @@ void image_destroy(struct image *image); // NULL is fine
 struct error *image_parse_frames(const char *path, const void *bytes, size_t size,
                                  struct image_frame **ret, uint32_t *ret_count);
 
+// The link that made the file; NULL: something other than inquest-cc did, and nothing is known of
+// it.
+const struct image_link *image_final_link(const struct image *image);
+
+// The embedded file of this hash, to be freed. ERROR_NOT_FOUND: it is not there; ERROR_FORMAT: what
+// is there is something else.
+struct error *image_read_object(const struct image *image, const struct sha256 *hash,
+                                unsigned char **ret, size_t *ret_size);
+bool image_has_object(const struct image *image, const struct sha256 *hash);
+
 // The .dynsym entry of this name, or NULL. Of several versions of a name a defined one is given.
 const struct image_symbol *image_dynamic(const struct image *image, const char *name);
 // Symbols of functions at exactly this address: *ret is the first of so many.
 uint32_t image_symbols_at(const struct image *image, uint64_t address,
                           const struct image_symbol **ret);
+// The build-id of a program or library in hexadecimal, to be freed; NULL: it has none, or is none.
+char *image_build_id_of(const char *path);
 // The file that a needed library's name stands for, as the dynamic linker would find it; to be
 // freed. NULL: not found.
 char *image_find_needed(const struct image *image, const char *name);

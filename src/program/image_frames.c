@@ -33,10 +33,12 @@ static struct error *check_header(const char *path, uint64_t offset,
         return error_create_at_offset(ERROR_FORMAT, path, offset,
                                       "damaged model: no frame begins here");
     if (header->version != SECTION_VERSION)
-        return error_create_at_offset(ERROR_MISMATCH, path, offset,
-                                      "model of version %u; this inquest reads version %u",
-                                      header->version, SECTION_VERSION);
-    if (header->kind < SECTION_KIND_MODULE || header->kind > SECTION_KIND_SUSPECTS)
+        return error_create_at_offset(
+            ERROR_MISMATCH, path, offset,
+            "model of version %u; this inquest reads version %u: build the program again with the "
+            "inquest-cc that belongs to it",
+            header->version, SECTION_VERSION);
+    if (header->kind < SECTION_KIND_MODULE || header->kind > SECTION_KIND_OBJECT)
         return error_create_at_offset(ERROR_FORMAT, path, offset,
                                       "damaged model: no frame is of kind %u", header->kind);
     if (header->payload_length > left)
@@ -64,6 +66,7 @@ static struct error *read_frame(const char *path, uint64_t offset, const unsigne
                                       "damaged model: a frame's hash is wrong");
     frame_vec_push(frames, (struct image_frame){.kind = header.kind,
                                                 .offset = offset,
+                                                .hash = header.payload_hash,
                                                 .payload = payload,
                                                 .length = header.payload_length});
     *ret_size = sizeof(header) + header.payload_length;
@@ -140,21 +143,11 @@ static bool has_model(Elf *elf)
 
 static bool same_build_id(const struct image *image, Elf *elf)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        Elf_Data *data;
-        GElf_Nhdr note;
-        size_t name, description;
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
-            !(data = elf_getdata(section, NULL)))
-            continue;
-        for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &description));)
-            if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz == image->build_id_size &&
-                memcmp((const char *)data->d_buf + description, image->build_id, note.n_descsz) ==
-                    0)
-                return true;
-    }
-    return image->build_id_size == 0;
+    const unsigned char *bytes = NULL;
+    size_t size = elf_build_id(elf, &bytes);
+
+    return image->build_id_size == 0 ||
+           (size == image->build_id_size && memcmp(bytes, image->build_id, size) == 0);
 }
 
 // Takes the file when it belongs to the image and holds a model. Any other is passed over.
@@ -253,6 +246,8 @@ struct error *image_read_frames(struct image *image, const char *const *debug_di
         err = read_section(image->model_path, elf, SECTION_LINK, &frames);
     if (!err)
         err = read_section(image->model_path, elf, SECTION_SUSPECTS, &frames);
+    if (!err)
+        err = read_section(image->model_path, elf, SECTION_OBJECTS, &frames);
     if (err) {
         frame_vec_deinit(&frames);
         return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What image.c and image_frames.c share. Only they include it.
+// What image.c, image_frames.c and image_link.c share. Only they include it.
 #ifndef PROGRAM_IMAGE_PRIVATE_H
 #define PROGRAM_IMAGE_PRIVATE_H
 
@@ -10,6 +10,7 @@
 #include "common/arena.h"
 #include "common/file.h"
 #include "program/image.h"
+#include "program/image_build_id.h"
 
 struct elf_file {
     Elf *elf;
@@ -33,5 +34,8 @@ Elf_Scn *elf_file_section(Elf *elf, const char *name, GElf_Shdr *ret);
 // Finds our sections, in the debug file if need be, and fills image->frames.
 struct error *image_read_frames(struct image *image, const char *const *debug_directories,
                                 size_t debug_directory_count);
+// Parses the records among the frames into image->links.
+struct error *image_read_links(struct image *image);
+void image_close_links(struct image *image);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/hash.h"
-#include "layout/section.h"
 #include "program/image.h"
 
 // ---- Definitions
@@ -86,40 +85,16 @@ static void define_module(struct resolver *resolver, const struct model_module *
     }
 }
 
-static bool has_word(const char *line, size_t length, const char *word)
+// What the inputs of a link without a model refer to.
+static void read_link(struct resolve_image *image, const struct link_record *record)
 {
-    size_t size = strlen(word);
-
-    return length > size && memcmp(line, word, size) == 0 && line[size] == '\t';
-}
-
-static void note_undefined(struct resolver *resolver, struct resolve_image *image, const char *name,
-                           size_t length, uint32_t by)
-{
-    *model_string_map_put(&image->undefined,
-                          arena_strndup(&resolver->model->private->arena, name, length)) |= by;
-}
-
-// Lines of a link frame: word, tab, value; `undefined` is about the input named last.
-static void read_link(struct resolver *resolver, uint32_t i, const struct image_frame *frame)
-{
-    struct resolve_image *image = &resolver->images[i];
-    const char *at = (const char *)frame->payload, *end = at + frame->length;
-    uint32_t by = UNDEFINED_BY_OBJECT;
-
-    while (at < end) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        size_t length = line_end ? (size_t)(line_end - at) : (size_t)(end - at);
-        if (has_word(at, length, "toolchain"))
-            by = UNDEFINED_BY_TOOLCHAIN;
-        else if (has_word(at, length, "modelless"))
-            by = UNDEFINED_BY_OBJECT;
-        else if (has_word(at, length, "opaque"))
-            image->is_opaque = true;
-        else if (has_word(at, length, "undefined"))
-            note_undefined(resolver, image, at + sizeof("undefined"), length - sizeof("undefined"),
-                           by);
-        at += length + 1;
+    for (size_t i = 0; i < record->inputs.length; i++) {
+        const struct link_input *input = &record->inputs.data[i];
+        uint32_t by =
+            input->origin == LINK_TOOLCHAIN ? UNDEFINED_BY_TOOLCHAIN : UNDEFINED_BY_OBJECT;
+        image->is_opaque |= input->opaque;
+        for (size_t u = 0; u < input->undefined.length; u++)
+            *model_string_map_put(&image->undefined, input->undefined.data[u]) |= by;
     }
 }
 
@@ -129,13 +104,9 @@ static void read_image(struct resolver *resolver, uint32_t i)
 
     if (!image)
         return;
-    resolver->images[i].is_opaque = true;
-    for (uint32_t f = 0; f < image->frame_count; f++)
-        if (image->frames[f].kind == SECTION_KIND_LINK)
-            resolver->images[i].is_opaque = false;
-    for (uint32_t f = 0; f < image->frame_count; f++)
-        if (image->frames[f].kind == SECTION_KIND_LINK)
-            read_link(resolver, i, &image->frames[f]);
+    resolver->images[i].is_opaque = !image_final_link(image);
+    for (uint32_t l = 0; l < image->link_count; l++)
+        read_link(&resolver->images[i], &image->links[l].record);
     if (resolver->model->images[i].module_count == 0)
         return;
     for (uint32_t s = 0; s < image->symbol_count; s++) {

@@ -100,7 +100,7 @@ def read_sites(path):
             at += 8
             continue
         magic, version, kind, length, digest = FRAME.unpack_from(section, at)
-        check(magic == b"INQUEST\n" and version == 1 and kind == 3, "no frame of a table")
+        check(magic == b"INQUEST\n" and version == 2 and kind == 3, "no frame of a table")
         payload = section[at + FRAME.size:at + FRAME.size + length]
         check(len(payload) == length and fnv1a(payload) == digest, "a table is broken")
         module_id, sites = read_payload(payload)

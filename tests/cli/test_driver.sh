@@ -25,10 +25,12 @@ have() { command -v "$1" >/dev/null; }
 # Two installations: one with the plugin, one without.
 full=$work/full
 bare=$work/bare
-mkdir -p "$full/bin" "$full/lib/inquest" "$bare/bin"
 for tree in "$full" "$bare"; do
+    mkdir -p "$tree/bin" "$tree/lib/inquest"
     cp "$build/bin/inquest-cc" "$tree/bin/inquest-cc"
     ln -s inquest-cc "$tree/bin/inquest-c++"
+    ln -s ../../bin/inquest-cc "$tree/lib/inquest/ld"
+    ln -s ../../bin/inquest-cc "$tree/lib/inquest/ld.lld"
 done
 cp "$build/lib/inquest/inquest-plugin.so" "$full/lib/inquest/" || fail "the build has no plugin"
 cc=$full/bin/inquest-cc
@@ -126,7 +128,7 @@ record() {
     rm -f "$work/section"
     objcopy --dump-section .inquest.link="$work/section" "$1" "$work/copy" || fail "$1: no record"
     [ "$(head -c 8 "$work/section")" = INQUEST ] || fail "$1: no magic"
-    [ "$(od -An -tu4 -j8 -N8 "$work/section" | xargs)" = "1 2" ] || fail "$1: version or kind"
+    [ "$(od -An -tu4 -j8 -N8 "$work/section" | xargs)" = "2 2" ] || fail "$1: version or kind"
     length=$(od -An -tu8 -j16 -N8 "$work/section" | xargs)
     [ $(((32 + length + 7) / 8 * 8)) = "$(stat -c %s "$work/section")" ] || fail "$1: length"
     tail -c +33 "$work/section" | head -c "$length" >"$work/payload"
@@ -141,10 +143,11 @@ record() {
 inputs() {
     record "$1" >"$work/lines"
     awk -F'\t' '
-        $1 != "undefined" { if (line != "") print line; line = "" }
-        $1 == "modelless" || $1 == "opaque" { line = $1 " " $2 }
-        $1 == "undefined" && line != "" { line = line " " $2 }
-        END { if (line != "") print line }' "$work/lines"
+        function flush() { if (kind != "") print kind " " path names; kind = names = "" }
+        $1 == "input" || $1 == "argument" { flush(); path = $3 == "user" ? $4 : "" }
+        ($1 == "modelless" || $1 == "opaque") && path != "" { kind = $1 }
+        $1 == "undefined" { names = names " " $2 }
+        END { flush() }' "$work/lines"
 }
 check_inputs() {
     local found
@@ -288,14 +291,13 @@ readelf --debug-dump=info "$work/a.o" | grep -q DW_TAG_base_type || fail "line t
 ! has_section "$work/a.o" .inquest.model || fail "a model without plugin"
 "$bare/bin/inquest-cc" "$work/a.o" twice.c -w -o "$work/a" 2>"$work/errors"
 [ ! -s "$work/errors" ] || fail "-w does not silence"
-mkdir -p "$bare/lib/inquest"
 head -c 1000 "$full/lib/inquest/inquest-plugin.so" >"$bare/lib/inquest/inquest-plugin.so"
 "$bare/bin/inquest-cc" -c main.c -o "$work/a.o" 2>"$work/errors" || fail "a damaged plugin"
 grep -q 'not a compiler plugin' "$work/errors" || fail "a damaged plugin is not named"
 clang-19 -shared -fPIC twice.c -o "$bare/lib/inquest/inquest-plugin.so"
 "$bare/bin/inquest-cc" -c main.c -o "$work/a.o" 2>"$work/errors" || fail "a foreign plugin"
 grep -q 'not a compiler plugin' "$work/errors" || fail "a foreign plugin is not named"
-rm -r "${bare:?}/lib"
+rm "$bare/lib/inquest/inquest-plugin.so"
 
 # A clang that shows how it was called.
 mkdir "$work/fake"
@@ -354,9 +356,9 @@ clang-19 -c sources/twice.c -o twice.o
 "$cc" -c sources/twice.c -o twice_model.o
 "$cc" sources/main.c sources/twice.c -o program
 check_inputs program ""
-[ "$(record program | head -n 1)" = $'command\tinquest-cc sources/main.c sources/twice.c -o program' ] ||
-    fail "the command"
-record program | grep -q $'^toolchain\t.*crt1.o' || fail "the toolchain's inputs"
+record program >lines
+grep -qx $'command\tinquest-cc sources/main.c sources/twice.c -o program' lines || fail "the command"
+grep -q $'^input\tobject\ttoolchain\t.*crt1.o' lines || fail "the toolchain's inputs"
 "$cc" sources/user.c library.o -o 'a program'
 check_inputs 'a program' "modelless library.o callback"
 record 'a program' | grep -q "^command.* -o 'a program'\$" || fail "quoting"
@@ -382,24 +384,25 @@ check_inputs program "modelless ./libplain.a callback"
 check_inputs program "modelless sources/half.S helper"
 "$cc" -c sources/half.c -o half.o
 "$cc" half.o -x assembler - -o program <<<'.globl half; half: jmp helper; .section .note.GNU-stack,"",@progbits'
-check_inputs program "opaque -"
+check_inputs program "modelless - helper"
 cp sources/half.S other.S
 "$cc" sources/half.c -DUNUSED other.S -save-temps=obj -o program 2>/dev/null
 check_inputs program "modelless other.S helper"
 "$bare/bin/inquest-cc" -w sources/main.c twice_model.o -o program
-check_inputs program "opaque sources/main.c"
+check_inputs program "modelless sources/main.c twice printf"
 "$cc" -Xclang -disable-llvm-passes sources/main.c twice_model.o -o program
-check_inputs program "opaque sources/main.c"
+check_inputs program "modelless sources/main.c twice printf"
 "$cc" -shared -fPIC sources/twice.c -o libshared.so
 check_inputs libshared.so ""
 "$cc" sources/main.c ./libshared.so -o program
 check_inputs program ""
 "$cc" -static sources/user.c library.o -o program
 check_inputs program "modelless library.o callback"
-record program | awk -F'\t' '$1 == "toolchain" { path = $2 } $2 == "malloc" && path ~ /libc\.a$/ { found = 1 }
+record program | awk -F'\t' '$1 == "input" { path = $4 } $2 == "malloc" && path ~ /libc\.a$/ { found = 1 }
     END { exit !found }' || fail "libc.a is not in the record of a static link"
 "$cc" -r -nostdlib twice_model.o -o merged.o
-! has_section merged.o .inquest.link || fail "a relocatable link needs no record"
+check_inputs merged.o ""
+record merged.o | grep -qx $'output\trelocatable\tmerged.o' || fail "a relocatable link"
 "$cc" -r -nostdlib twice_model.o library.o -o merged.o
 check_inputs merged.o "modelless library.o callback"
 for linker in bfd gold lld; do

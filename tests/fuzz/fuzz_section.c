@@ -3,8 +3,8 @@
 /*
  * Our sections behind right hashes: a program whose `.inquest.model` or `.inquest.link` was
  * replaced. The first byte of an input says by what: even, a frame that was edited; odd, a link
- * frame of this text; but 2, bitcode that was edited. Anything read must go out as text and come
- * back.
+ * frame of this text, but 3, the one that was there, edited; 2, bitcode that was edited. Anything
+ * read must go out as text and come back.
  */
 #include <assert.h>
 #include <elf.h>
@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct subject *program;
 static size_t model_header, link_header; // offsets of the sections' headers
 static struct subject frame, bitcode;    // the model's only frame, its bitcode as it was
+static struct subject record;            // the payload of the link's frame
 
 static size_t find_header(const char *name, Elf64_Shdr *ret)
 {
@@ -48,6 +49,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct section_module module;
     program = subject_open(**argv, "plain");
     link_header = find_header(SECTION_LINK, &header);
+    struct section_header link;
+    memcpy(&link, program->data + header.sh_offset, sizeof(link));
+    record = (struct subject){.data = program->data + header.sh_offset + sizeof(link),
+                              .size = link.payload_length};
+    subject_add_region(&record, 0, record.size);
     model_header = find_header(SECTION_MODEL, &header);
     frame = (struct subject){.data = program->data + header.sh_offset, .size = header.sh_size};
     memcpy(&module, frame.data + sizeof(struct section_header), sizeof(module));
@@ -144,6 +150,15 @@ static const char *edited_bitcode(const uint8_t *data, size_t size)
     return path;
 }
 
+static const char *edited_record(const uint8_t *data, size_t size)
+{
+    size_t length;
+    unsigned char *bytes = subject_edit(&record, data, size, &length);
+    const char *path = framed(link_header, SECTION_KIND_LINK, bytes, length);
+    free(bytes);
+    return path;
+}
+
 static void write_and_read(struct model *model)
 {
     char *text;
@@ -168,9 +183,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     // a cache of modules that are met once would only grow
     struct model_options options = {.no_cache = data[0] == 2};
-    const char *path = data[0] == 2  ? edited_bitcode(data + 1, size - 1)
-                       : data[0] & 1 ? framed(link_header, SECTION_KIND_LINK, data + 1, size - 1)
-                                     : edited_frame(data + 1, size - 1);
+    const char *path = data[0] == 2   ? edited_bitcode(data + 1, size - 1)
+                       : data[0] == 3 ? edited_record(data + 1, size - 1)
+                       : data[0] & 1  ? framed(link_header, SECTION_KIND_LINK, data + 1, size - 1)
+                                      : edited_frame(data + 1, size - 1);
     struct error *err = model_open(path, &options, &model);
     if (!err) {
         err = model_complete(model);

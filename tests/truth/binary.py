@@ -77,7 +77,7 @@ class Binary:
             if magic != b"INQUEST\n":
                 at += 8
                 continue
-            if version != 1:
+            if version != 2:
                 raise ValueError(f"'{self.path}': model section of version {version}")
             if kind == 1:
                 payload = data[at + 32:at + 32 + length]

@@ -72,7 +72,7 @@ FIXTURE_FUNCTION void subject_init(struct subject *subject, const char *source, 
 
     subject->assembly = subject_assembly(subject->directory, source, options);
     fixture_append_module(&frames, subject->assembly);
-    fixture_append_link(&record, "toolchain\tcrt1.o\nundefined\tmain\n");
+    fixture_append_link(&record, FIXTURE_CRT);
     fixture_write_elf(path, &(struct fixture_elf){0}, &frames, &record);
     fixture_check(model_open(path, &(struct model_options){.no_cache = true}, &subject->model));
     fixture_check(model_complete(subject->model));

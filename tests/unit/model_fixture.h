@@ -4,7 +4,7 @@
  * bitcode a frame, frames a section of an ELF file that holds nothing else.
  *
  *     struct fixture_bytes frames = fixture_module("define i32 @main() {\n ret i32 0\n}\n", LEVEL);
- *     fixture_append_link(&frames_of_link, "toolchain\tcrt1.o\n");
+ *     fixture_append_link(&frames_of_link, FIXTURE_CRT);
  *     fixture_write_elf(path, &elf_options, &frames, &frames_of_link);
  */
 #ifndef TESTS_UNIT_MODEL_FIXTURE_H
@@ -135,10 +135,18 @@ FIXTURE_FUNCTION void fixture_append_module(struct fixture_bytes *frames, const 
     free(bitcode.data);
 }
 
+// The lines of a start-up file.
+#define FIXTURE_CRT "input\tobject\ttoolchain\tcrt1.o\nmodelless\nundefined\tmain\n"
+
+// One more link, with these lines of inputs.
 FIXTURE_FUNCTION void fixture_append_link(struct fixture_bytes *frames, const char *lines)
 {
-    struct fixture_bytes payload = {(unsigned char *)xstrdup(lines), strlen(lines)};
+    static const char head[] = "link\t1\ndirectory\t\ncommand\t\ncompiler\t\nlinker\t\t\t\n"
+                               "output\tfinal\tprog\n";
+    struct fixture_bytes payload = {0};
 
+    fixture_bytes_append(&payload, head, strlen(head));
+    fixture_bytes_append(&payload, lines, strlen(lines));
     fixture_append_frame(frames, SECTION_KIND_LINK, &payload);
     free(payload.data);
 }

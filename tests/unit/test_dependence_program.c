@@ -52,7 +52,7 @@ static void subject_init(struct subject *subject, const char *source)
     struct budget budget;
 
     fixture_append_module(&frames, assembly);
-    fixture_append_link(&record, "toolchain\tcrt1.o\nundefined\tmain\n");
+    fixture_append_link(&record, FIXTURE_CRT);
     fixture_write_elf(path, &(struct fixture_elf){0}, &frames, &record);
     fixture_check(model_open(path, &(struct model_options){.no_cache = true}, &subject->model));
     fixture_check(model_complete(subject->model));

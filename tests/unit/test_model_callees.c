@@ -87,7 +87,7 @@ static bool is_root(const struct model *model, const char *name, enum root_reaso
     return false;
 }
 
-#define LINK "toolchain\tcrt1.o\nundefined\tmain\n"
+#define LINK FIXTURE_CRT
 
 // ---- Names
 
@@ -202,7 +202,8 @@ static void pointers_call_what_fits(void **state)
 static void libraries_call_back(void **state)
 {
     struct model *model = MODEL(
-        LINK "modelless\tlib.a\nundefined\tmalloc\nundefined\thook\n", DECLARATIONS
+        LINK "input\tarchive\tuser\tlib.a\nmodelless\nundefined\tmalloc\nundefined\thook\n",
+        DECLARATIONS
         "@llvm.global_dtors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 "
         "1, ptr @late, ptr null }]\n"
         "define i32 @main(ptr %f) {\n"
@@ -268,7 +269,7 @@ static void unknown_code_may_do_anything(void **state)
     assert_true(is_root(model, "open", ROOT_MODELLESS));
     assert_false(is_root(model, "main", ROOT_MODELLESS));
     model_destroy(model);
-    model = MODEL(LINK "opaque\tx.bc\n", text);
+    model = MODEL(LINK "input\tbitcode\tuser\tx.bc\nmodelless\nopaque\n", text);
     assert_true(is_root(model, "open", ROOT_MODELLESS));
     model_destroy(model);
 }

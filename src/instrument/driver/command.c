@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/driver/prefix_map.h"
+
 /*
  * The options of clang-19 whose value is the next argument; that argument is then not looked at.
  * Found by asking clang-19 for each option it knows ("argument to '-o' is missing"); sorted.
@@ -264,6 +266,9 @@ static void take(struct command *command, const char *argument)
         command->preprocesses = true;
     if (strcmp(argument, "-w") == 0)
         command->warnings_off = true;
+    const char *map = prefix_map_pair(argument);
+    if (map) /* for paths in the bitcode that is stored */
+        arguments_push(&command->options.maps, map);
     if (has_prefix(argument, "-mllvm=-use-unknown-locations"))
         command->unknown_locations_given = true;
     /* Lines without variables hide the frame record: more is needed, and changes no code. */

@@ -60,8 +60,19 @@ void jobs_parse(struct arena *arena, const char *text, struct jobs *ret)
     }
 }
 
+/* Warnings may come before it. */
+static const char *version_parse(struct arena *arena, const char *text)
+{
+    const char *word = strstr(text, "clang version ");
+    if (!word)
+        return "";
+    while (word > text && word[-1] != '\n')
+        word--;
+    return arena_strndup(arena, word, strcspn(word, "\n"));
+}
+
 struct error *jobs_ask(struct arena *arena, const char *clang, const struct arguments *arguments,
-                       struct jobs *ret)
+                       struct jobs *ret, const char **ret_version)
 {
     _cleanup_close_ int answer = -1;
     struct error *err = memory_file_create("jobs", &answer);
@@ -78,9 +89,11 @@ struct error *jobs_ask(struct arena *arena, const char *clang, const struct argu
     const char *text = NULL;
     size_t size = 0;
     err = memory_file_read(arena, answer, &text, &size);
-    if (!err)
-        jobs_parse(arena, text, ret);
-    return err;
+    if (err)
+        return err;
+    jobs_parse(arena, text, ret);
+    *ret_version = version_parse(arena, text);
+    return NULL;
 }
 
 const struct job *jobs_find_link(const struct jobs *jobs)
@@ -116,7 +129,7 @@ const char *job_input(const struct job *job)
     return job->count ? job->arguments[job->count - 1] : "";
 }
 
-const struct job *jobs_find_maker(const struct jobs *jobs, const char *file)
+static const struct job *find_maker(const struct jobs *jobs, const char *file)
 {
     for (size_t i = 0; i < jobs->length; i++) {
         const struct job *job = &jobs->data[i];
@@ -125,4 +138,18 @@ const struct job *jobs_find_maker(const struct jobs *jobs, const char *file)
             return job;
     }
     return NULL;
+}
+
+const struct job *jobs_find_maker(const struct jobs *jobs, const char *file)
+{
+    const struct job *maker = find_maker(jobs, file);
+    for (const struct job *before = maker; before; before = find_maker(jobs, job_input(maker)))
+        maker = before;
+    return maker;
+}
+
+bool job_assembles(const struct job *job)
+{
+    const char *language = job_option(job, "-x");
+    return job->kind != JOB_FRONTEND || (language && has_prefix(language, "assembler"));
 }

@@ -2,7 +2,7 @@
  * What clang would do for a command line: the programs it would run, in order (`clang -###`).
  *
  *     struct jobs jobs = VEC_INIT;
- *     struct error *err = jobs_ask(&arena, clang, &arguments, &jobs);
+ *     struct error *err = jobs_ask(&arena, clang, &arguments, &jobs, &version);
  *     const struct job *link = jobs_find_link(&jobs);
  *     jobs_deinit(&jobs);
  *
@@ -36,10 +36,10 @@ VEC_DEFINE(jobs, struct job);
 
 /*
  * Empty, too, where clang finds the command line in error: it will say so itself when it is run.
- * All strings are in the arena.
+ * *ret_version is what clang calls itself. All strings are in the arena.
  */
 struct error *jobs_ask(struct arena *arena, const char *clang, const struct arguments *arguments,
-                       struct jobs *ret);
+                       struct jobs *ret, const char **ret_version);
 
 /* The text that clang -### writes. */
 void jobs_parse(struct arena *arena, const char *text, struct jobs *ret);
@@ -52,7 +52,9 @@ const char *job_option(const struct job *job, const char *option);
 bool job_has(const struct job *job, const char *argument);
 /* The file that a front end or assembler reads. */
 const char *job_input(const struct job *job);
-/* The job that makes the file, or NULL. */
+/* The job that makes the file from a source, through others where there are any, or NULL. */
 const struct job *jobs_find_maker(const struct jobs *jobs, const char *file);
+/* Whether its source is assembler text. */
+bool job_assembles(const struct job *job);
 
 #endif

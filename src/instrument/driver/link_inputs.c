@@ -1,511 +1,351 @@
+/* A linker's arguments, one after another. See link_inputs.h. */
 #include "instrument/driver/link_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "common/arena.h"
-#include "common/cleanup.h"
-#include "common/error.h"
-#include "common/file.h"
-#include "instrument/driver/arguments.h"
-#include "instrument/driver/jobs.h"
-#include "instrument/driver/link_record.h"
-#include "instrument/driver/process.h"
-#include "instrument/driver/references.h"
+#include "instrument/driver/link_walk.h"
+#include "instrument/driver/prefix_map.h"
+#include "instrument/driver/request.h"
 
-/*
- * Options of GNU ld, gold and lld whose value is the next argument, without their dashes; sorted.
- * Those that name inputs or directories are taken care of before.
- */
-static const char *const separate_options[] = {
-    "A",
-    "F",
-    "G",
-    "I",
-    "Map",
-    "R",
-    "Tbss",
-    "Tdata",
-    "Ttext",
-    "Ttext-segment",
-    "Y",
-    "a",
-    "architecture",
-    "assert",
-    "auxiliary",
-    "b",
-    "c",
-    "call-graph-ordering-file",
-    "chroot",
-    "defsym",
-    "dependency-file",
-    "dynamic-linker",
-    "dynamic-list",
-    "e",
-    "entry",
-    "exclude-libs",
-    "export-dynamic-symbol",
-    "export-dynamic-symbol-list",
-    "f",
-    "filter",
-    "fini",
-    "format",
-    "h",
-    "hash-style",
-    "ignore-unresolved-symbol",
-    "image-base",
-    "init",
-    "just-symbols",
-    "m",
-    "mllvm",
-    "mri-script",
-    "o",
-    "oformat",
-    "out-implib",
-    "output",
-    "plugin",
-    "plugin-opt",
-    "reproduce",
-    "require-defined",
-    "retain-symbols-file",
-    "rpath",
-    "rpath-link",
-    "section-start",
-    "soname",
-    "sort-section",
-    "symbol-ordering-file",
-    "trace-symbol",
-    "u",
-    "undefined",
-    "undefined-glob",
-    "unresolved-symbols",
-    "version-script",
-    "why-extract",
-    "wrap",
-    "y",
-    "z",
-};
-#define SEPARATE_COUNT (sizeof(separate_options) / sizeof(separate_options[0]))
+/* Arguments in the record. */
 
-/* Where GNU ld looks after all of -L; clang names the others itself. */
-static const char *const builtin_directories[] = {
-    "/usr/local/lib/x86_64-linux-gnu", "/usr/local/lib", "/usr/local/lib64", "/lib64", "/usr/lib64",
-};
-#define BUILTIN_COUNT (sizeof(builtin_directories) / sizeof(builtin_directories[0]))
-
-#define STATES_MAX  32 /* of --push-state */
-#define NESTING_MAX 8  /* of linker scripts */
-
-struct walk {
-    const struct link_inputs *inputs;
-    struct link_record *record;
-    struct arguments arguments; /* of the linker, its own response files expanded */
-    struct arguments directories;
-    struct name_set user;
-    struct name_set done;
-    const char *sysroot;
-    bool archives_only; /* -Bstatic is in force */
-    bool states[STATES_MAX];
-    unsigned state_count;
-    unsigned nesting;
-};
-
-static void read_file(struct walk *walk, const char *path, bool user);
-static void read_library(struct walk *walk, const char *name, bool user);
-
-static void add_references(struct walk *walk, const struct references *references, const char *path,
-                           bool user)
+static void add_argument(struct walk *walk, const char *text)
 {
-    if (!references->modelless)
-        return;
-    enum link_input kind = user ? LINK_INPUT_MODELLESS : LINK_INPUT_TOOLCHAIN;
-    link_record_add_input(walk->record, references->opaque ? LINK_INPUT_OPAQUE : kind, path);
-    for (size_t i = 0; i < references->symbols.length; i++)
-        link_record_add_undefined(walk->record, references->symbols.data[i]);
+    const char *mapped = prefix_map_argument(walk->inputs->map, walk->arena, text);
+    link_arguments_vec_push(&walk->record->arguments,
+                            (struct link_argument){mapped, LINK_NONE, ""});
 }
 
-/* Sources that are assembled by this very command. */
-
-/* Runs an assembler's or preprocessor's job with its result in memory, in place of a file. */
-static struct error *run_job(struct arena *arena, const struct job *job, const char *input,
-                             int output)
+static void add_input_argument(struct walk *walk, const char *text, uint32_t input,
+                               const char *before)
 {
-    _cleanup_arguments_ struct arguments arguments = VEC_INIT;
-    arguments_append(&arguments, job->arguments, job->count - 1);
-    arguments_push(&arguments, input);
-    for (size_t i = 1; i < arguments.length; i++) {
-        if (strcmp(arguments.data[i - 1], "-o") == 0)
-            arguments.data[i] = "-";
-    }
-    int status = 0;
-    struct process_streams streams = {PROCESS_NULL, output, PROCESS_NULL};
-    struct error *err = process_run(arena, job->program, &arguments, streams, &status);
-    if (!err && status != 0)
-        err = error_create_file(ERROR_OTHER, job_input(job), "cannot assemble");
-    return err;
+    const char *mapped = prefix_map_argument(walk->inputs->map, walk->arena, text);
+    link_arguments_vec_push(&walk->record->arguments,
+                            (struct link_argument){mapped, input, before});
 }
 
-/* The object that assembling gives, in the arena. preprocess may be NULL. */
-static struct error *assemble(struct arena *arena, const struct job *preprocess,
-                              const struct job *job, const char **ret_data, size_t *ret_size)
-{
-    _cleanup_close_ int source = -1;
-    _cleanup_close_ int object = -1;
-    const char *input = job_input(job);
-    struct error *err = memory_file_create("source", &source);
-    if (!err && preprocess) {
-        input = memory_file_path(arena, source);
-        err = run_job(arena, preprocess, job_input(preprocess), source);
-    }
-    if (!err)
-        err = memory_file_create("object", &object);
-    if (!err)
-        err = run_job(arena, job, input, object);
-    if (!err)
-        err = memory_file_read(arena, object, ret_data, ret_size);
-    return err;
-}
-
-/*
- * An assembler source has no model. What it refers to is known once it is assembled, which clang
- * will do only after us, so it is done twice; both are quick. Standard input can be read once only,
- * and an outside assembler does not write to memory: those stay opaque.
- */
-static void read_assembler(struct walk *walk, const struct job *preprocess, const struct job *job)
-{
-    struct arena *arena = walk->inputs->arena;
-    const char *source = job_input(preprocess ? preprocess : job);
-    struct references references = REFERENCES_INIT;
-    const char *data = NULL;
-    size_t size = 0;
-    struct error *err = NULL;
-    if (job->kind == JOB_ASSEMBLER && strcmp(source, "-") != 0)
-        err = assemble(arena, preprocess, job, &data, &size);
-    if (data)
-        references_read_bytes(&references, arena, (const unsigned char *)data, size);
-    else
-        references.modelless = references.opaque = true;
-    error_destroy(err);
-    add_references(walk, &references, source, true);
-    references_deinit(&references);
-}
-
-/* The output of one of the jobs. */
-static void read_made(struct walk *walk, const struct job *maker)
-{
-    const struct job *before = jobs_find_maker(walk->inputs->jobs, job_input(maker));
-    const char *language = before ? job_option(before, "-x") : NULL;
-    if (maker->kind != JOB_FRONTEND && !before) {
-        read_assembler(walk, NULL, maker);
-        return;
-    }
-    if (maker->kind != JOB_FRONTEND && before->kind == JOB_FRONTEND && language &&
-        has_prefix(language, "assembler")) {
-        read_assembler(walk, before, maker);
-        return;
-    }
-    while (before) { /* the source, through preprocessed text and assembler text */
-        maker = before;
-        before = jobs_find_maker(walk->inputs->jobs, job_input(maker));
-    }
-    if (!walk->inputs->models_made)
-        link_record_add_input(walk->record, LINK_INPUT_OPAQUE, job_input(maker));
-}
-
-/* Linker scripts, as far as they name inputs: INPUT(FILE -lNAME AS_NEEDED(FILE)), GROUP(...). */
-
-/* The next word or parenthesis at *text, which moves behind it; NULL at the end. */
-static const char *script_word(struct arena *arena, const char **text)
-{
-    const char *at = *text;
-    for (;;) {
-        at += strspn(at, " \t\r\n,;");
-        if (strncmp(at, "/*", 2) != 0)
-            break;
-        const char *end = strstr(at + 2, "*/");
-        at = end ? end + 2 : at + strlen(at);
-    }
-    size_t length = strcspn(at, " \t\r\n,;()\"");
-    if (*at == '(' || *at == ')') {
-        length = 1;
-    } else if (*at == '"') {
-        const char *word = at + 1;
-        length = strcspn(word, "\"");
-        *text = word + length + (word[length] == '"');
-        return arena_strndup(arena, word, length);
-    }
-    *text = at + length;
-    return length ? arena_strndup(arena, at, length) : NULL;
-}
-
-static const char *in_sysroot(const struct walk *walk, const char *path)
-{
-    if (path[0] == '=')
-        return arena_printf(walk->inputs->arena, "%s%s", walk->sysroot, path + 1);
-    return path;
-}
-
-static void read_script_file(struct walk *walk, const char *file, bool user)
-{
-    struct arena *arena = walk->inputs->arena;
-    const char *path = in_sysroot(walk, file);
-    if (path[0] == '/' && *walk->sysroot) {
-        const char *rooted = arena_printf(arena, "%s%s", walk->sysroot, path);
-        path = access(rooted, F_OK) == 0 ? rooted : path;
-    }
-    for (size_t i = 0; path[0] != '/' && access(path, F_OK) != 0; i++) {
-        if (i == walk->directories.length)
-            break;
-        const char *found = arena_printf(arena, "%s/%s", walk->directories.data[i], file);
-        path = access(found, F_OK) == 0 ? found : path;
-    }
-    if (access(path, F_OK) == 0)
-        read_file(walk, path, user);
-    else
-        link_record_add_input(walk->record, LINK_INPUT_OPAQUE, path);
-}
-
-/* What stands between the parentheses of INPUT or GROUP. */
-static const char *read_script_inputs(struct walk *walk, const char *text, bool user)
-{
-    unsigned depth = 0;
-    for (const char *word; (word = script_word(walk->inputs->arena, &text));) {
-        if (strcmp(word, "(") == 0)
-            depth++;
-        else if (strcmp(word, ")") == 0 && --depth == 0)
-            break;
-        else if (depth == 0)
-            break; /* INPUT without a parenthesis is some other word */
-        else if (has_prefix(word, "-l"))
-            read_library(walk, word + 2, user);
-        else if (strcmp(word, ")") != 0 && strcmp(word, "AS_NEEDED") != 0)
-            read_script_file(walk, word, user);
-    }
-    return text;
-}
-
-static void read_script(struct walk *walk, const char *path, bool user)
-{
-    _cleanup_file_bytes_ struct file_bytes bytes = FILE_BYTES_INIT;
-    struct error *err = file_read(path, &bytes);
-    if (err) {
-        error_destroy(err);
-        return;
-    }
-    const char *text = (const char *)bytes.data; /* a NUL follows */
-    walk->nesting++;
-    for (const char *word; (word = script_word(walk->inputs->arena, &text));) {
-        if (strcmp(word, "INPUT") == 0 || strcmp(word, "GROUP") == 0)
-            text = read_script_inputs(walk, text, user);
-        else if (strcmp(word, "INCLUDE") == 0)
-            link_record_add_input(walk->record, LINK_INPUT_OPAQUE, path);
-    }
-    walk->nesting--;
-}
-
-/* Files and libraries. */
-
-static void read_file(struct walk *walk, const char *path, bool user)
-{
-    bool is_new = false;
-    name_set_put_new(&walk->done, path, &is_new);
-    if (!is_new)
-        return;
-    struct references references = REFERENCES_INIT;
-    references_read(&references, walk->inputs->arena, path);
-    add_references(walk, &references, path, user);
-    if (references.text && walk->nesting < NESTING_MAX)
-        read_script(walk, path, user);
-    references_deinit(&references);
-}
-
-static const char *find_library(const struct walk *walk, const char *directory, const char *name)
-{
-    struct arena *arena = walk->inputs->arena;
-    if (name[0] == ':') {
-        const char *path = arena_printf(arena, "%s/%s", directory, name + 1);
-        return access(path, F_OK) == 0 ? path : NULL;
-    }
-    const char *path = arena_printf(arena, "%s/lib%s.so", directory, name);
-    if (!walk->archives_only && access(path, F_OK) == 0)
-        return path;
-    path = arena_printf(arena, "%s/lib%s.a", directory, name);
-    return access(path, F_OK) == 0 ? path : NULL;
-}
-
-static void read_library(struct walk *walk, const char *name, bool user)
-{
-    const char *path = NULL;
-    for (size_t i = 0; !path && i < walk->directories.length; i++)
-        path = find_library(walk, walk->directories.data[i], name);
-    for (size_t i = 0; !path && i < BUILTIN_COUNT; i++)
-        path = find_library(walk, builtin_directories[i], name);
-    if (path)
-        read_file(walk, path, user);
-    else
-        link_record_add_input(walk->record, LINK_INPUT_OPAQUE,
-                              arena_printf(walk->inputs->arena, "-l%s", name));
-}
-
-/* The linker's options. */
-
-static int compare_names(const void *key, const void *element)
-{
-    return strcmp(key, *(const char *const *)element);
-}
-
-/*
- * The value of an option that has both a short form, joined or not, and a long one, joined by '='
- * or not; *index moves onto it. NULL when the argument is something else.
- */
-static const char *option_value(const struct arguments *arguments, size_t *index,
-                                const char *short_name, const char *long_name)
-{
-    const char *argument = arguments->data[*index];
-    const char *next = *index + 1 < arguments->length ? arguments->data[*index + 1] : NULL;
-    size_t dashes = strspn(argument, "-");
-    size_t length = strlen(long_name);
-    if (dashes && strncmp(argument + dashes, long_name, length) == 0) {
-        if (argument[dashes + length] == '=')
-            return argument + dashes + length + 1;
-        if (!argument[dashes + length] && next)
-            return ++*index, next;
-    }
-    if (*short_name && has_prefix(argument, short_name)) {
-        if (argument[strlen(short_name)])
-            return argument + strlen(short_name);
-        if (next)
-            return ++*index, next;
-    }
-    return NULL;
-}
-
-static bool is_any(const char *argument, const char *const *values)
-{
-    for (; *values; values++) {
-        if (strcmp(argument, *values) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void set_state(struct walk *walk, const char *argument)
-{
-    static const char *const archives[] = {"-Bstatic", "-dn", "-non_shared", "-static", NULL};
-    static const char *const any[] = {"-Bdynamic", "-dy", "-call_shared", NULL};
-    const char *name = has_prefix(argument, "--") ? argument + 1 : argument;
-    if (is_any(name, archives))
-        walk->archives_only = true;
-    else if (is_any(name, any))
-        walk->archives_only = false;
-    else if (strcmp(name, "-push-state") == 0 && walk->state_count < STATES_MAX)
-        walk->states[walk->state_count++] = walk->archives_only;
-    else if (strcmp(name, "-pop-state") == 0 && walk->state_count > 0)
-        walk->archives_only = walk->states[--walk->state_count];
-}
-
-/* Directories count for all libraries, wherever they stand. */
-static void find_directories(struct walk *walk)
-{
-    for (size_t i = 0; i < walk->arguments.length; i++) {
-        const char *value = option_value(&walk->arguments, &i, "", "sysroot");
-        if (value)
-            walk->sysroot = value;
-    }
-    for (size_t i = 0; i < walk->arguments.length; i++) {
-        const char *value = option_value(&walk->arguments, &i, "-L", "library-path");
-        if (value)
-            arguments_push(&walk->directories, in_sysroot(walk, value));
-    }
-}
+/* Whose an argument is. */
 
 static bool is_user(const struct walk *walk, const char *argument)
 {
     return name_set_get(&walk->user, argument) != NULL;
 }
 
-/* -Ttext=ADDRESS and its like are not -T with a script. */
-static bool places_section(const char *name)
-{
-    return has_prefix(name, "Ttext") || has_prefix(name, "Tdata") || has_prefix(name, "Tbss") ||
-           has_prefix(name, "Trodata") || has_prefix(name, "Tldata");
-}
-
-static void read_option(struct walk *walk, size_t *index)
-{
-    const char *argument = walk->arguments.data[*index];
-    const char *value = option_value(&walk->arguments, index, "-l", "library");
-    if (value) {
-        read_library(walk, value, is_user(walk, argument));
-        return;
-    }
-    if (option_value(&walk->arguments, index, "-L", "library-path") ||
-        option_value(&walk->arguments, index, "", "sysroot"))
-        return;
-    const char *name = argument + strspn(argument, "-");
-    if (bsearch(name, separate_options, SEPARATE_COUNT, sizeof(separate_options[0]),
-                compare_names)) {
-        ++*index;
-        return;
-    }
-    if (!places_section(name))
-        value = option_value(&walk->arguments, index, "-T", "script");
-    if (value)
-        read_script(walk, value, true);
-    else
-        set_state(walk, argument);
-}
-
 static void find_user_arguments(struct walk *walk)
 {
-    const struct arguments *user = walk->inputs->user;
-    struct arena *arena = walk->inputs->arena;
+    const struct arguments *user = &walk->inputs->request->given;
     for (size_t i = 0; i < user->length; i++) {
         const char *argument = user->data[i];
         *name_set_put(&walk->user, argument) = true;
         if (strcmp(argument, "-l") == 0 && i + 1 < user->length)
-            *name_set_put(&walk->user, arena_printf(arena, "-l%s", user->data[i + 1])) = true;
+            *name_set_put(&walk->user, arena_printf(walk->arena, "-l%s", user->data[i + 1])) = true;
         if (!has_prefix(argument, "-Wl,"))
             continue;
-        char *rest = arena_strdup(arena, argument + strlen("-Wl,"));
+        char *rest = arena_strdup(walk->arena, argument + strlen("-Wl,"));
         for (const char *piece; (piece = strsep(&rest, ","));)
             *name_set_put(&walk->user, piece) = true;
     }
 }
 
-static void walk_arguments(struct walk *walk)
+/*
+ * The source of a temporary object (NAME-012345.o, as clang names them) without its suffix. For
+ * command lines that are too long for clang to say beforehand what it will make.
+ */
+static const char *temporary_source(const struct walk *walk, const char *argument)
 {
-    const struct job *link = walk->inputs->link;
-    arguments_expand(walk->inputs->arena, link->arguments, link->count, &walk->arguments);
-    find_user_arguments(walk);
-    find_directories(walk);
-    for (size_t i = 0; i < walk->arguments.length; i++) {
-        const char *argument = walk->arguments.data[i];
-        const struct job *maker = jobs_find_maker(walk->inputs->jobs, argument);
-        if (argument[0] == '-' && argument[1])
-            read_option(walk, &i);
-        else if (maker)
-            read_made(walk, maker);
+    const char *name = path_name(argument);
+    size_t length = strlen(name);
+    static const char pattern[] = "-012345.o";
+    if (is_user(walk, argument) || name == argument || length < sizeof(pattern))
+        return NULL;
+    const char *end = name + length + 1 - sizeof(pattern);
+    if (*end != '-' || strspn(end + 1, "0123456789abcdef") != 6 || strcmp(end + 7, ".o") != 0)
+        return NULL;
+    return arena_printf(walk->arena, "%s%.*s", REQUEST_SOURCE, (int)(end - name), name);
+}
+
+/* What the command itself made of a source, or NULL. */
+static const char *made_from(const struct walk *walk, size_t index)
+{
+    const struct arguments *made = &walk->inputs->request->made;
+    if (made->length != walk->inputs->arguments->length)
+        return temporary_source(walk, walk->inputs->arguments->data[index]);
+    return *made->data[index] ? made->data[index] : NULL;
+}
+
+/* Options. */
+
+static void set_state(struct walk *walk, const char *argument)
+{
+    static const struct {
+        const char *name;
+        bool sets_whole; /* else whether archives alone are looked for */
+        bool value;
+    } states[] = {
+        {"Bstatic", false, true},          {"dn", false, true},
+        {"non_shared", false, true},       {"static", false, true},
+        {"Bdynamic", false, false},        {"dy", false, false},
+        {"call_shared", false, false},     {"whole-archive", true, true},
+        {"no-whole-archive", true, false},
+    };
+    for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+        if (!walk_is_option(argument, states[i].name))
+            continue;
+        if (states[i].sets_whole)
+            walk->state.whole = states[i].value;
         else
-            read_file(walk, argument, is_user(walk, argument));
+            walk->state.archives_only = states[i].value;
+    }
+    if (walk_is_option(argument, "push-state") && walk->state_count < WALK_STATES_MAX)
+        walk->states[walk->state_count++] = walk->state;
+    else if (walk_is_option(argument, "pop-state") && walk->state_count > 0)
+        walk->state = walk->states[--walk->state_count];
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The input that an option names; LINK_NONE: it names none. */
+static uint32_t read_named(struct walk *walk, const struct option *option, bool user)
+{
+    switch (option->use) {
+    case OPTION_LIBRARY:
+        return walk_read_library(walk, option->value, user);
+    case OPTION_FILE:
+        return walk_read_option_file(walk, walk_find_script(walk, option->value), LINK_SCRIPT,
+                                     user);
+    case OPTION_COMMANDS:
+        return walk_add_missing(walk, option->value, user);
+    case OPTION_PLUGIN:
+        return walk_read_option_file(walk, option->value, LINK_PLUGIN, user);
+    case OPTION_SCRIPT:
+        return walk_read_file(walk, walk_find_script(walk, option->value), user);
+    case OPTION_OBJECT:
+        if (!is_directory(option->value))
+            return walk_read_file(walk, option->value, user);
+        return LINK_NONE;
+    default:
+        return LINK_NONE;
     }
 }
 
-void link_inputs_read(const struct link_inputs *inputs, struct link_record *record)
+static void heed_option(struct walk *walk, const struct option *option)
 {
+    switch (option->use) {
+    case OPTION_FORMAT:
+        walk->binary = strcmp(option->value, "binary") == 0;
+        break;
+    case OPTION_SYMBOL:
+        extraction_want(&walk->extraction, option->value);
+        break;
+    case OPTION_EXPRESSION:
+        walk_want_words(walk, option->value);
+        break;
+    case OPTION_WRAP:
+        walk->extraction.wraps = true;
+        break;
+    case OPTION_ANY_SYMBOL:
+        walk->extraction.all = true;
+        break;
+    case OPTION_OUTPUT:
+        walk->record->output = walk_mapped(walk, option->value);
+        break;
+    default:
+        break;
+    }
+}
+
+/* -l NAME in two arguments, or in one: the whole stands for the path. */
+static void add_library_argument(struct walk *walk, const struct option *option, uint32_t input)
+{
+    walk_note_whole(walk, input);
+    add_input_argument(walk, arena_printf(walk->arena, "-l%s", option->value), input, "");
+}
+
+static void read_option(struct walk *walk, size_t *index)
+{
+    const char *argument = walk->inputs->arguments->data[*index];
+    struct option option = walk_option(walk->inputs->arguments, *index);
+    *index += option.is_next;
+    if (!option.value) {
+        set_state(walk, argument);
+        add_argument(walk, argument);
+        return;
+    }
+    bool user = is_user(walk, argument) || (option.is_next && is_user(walk, option.value));
+    uint32_t input = read_named(walk, &option, user);
+    heed_option(walk, &option);
+    if (input != LINK_NONE && option.use == OPTION_LIBRARY) {
+        add_library_argument(walk, &option, input);
+        return;
+    }
+    if (option.is_next)
+        add_argument(walk, argument);
+    const char *text = option.is_next ? option.value : argument;
+    if (input == LINK_NONE)
+        add_argument(walk, text);
+    else
+        add_input_argument(walk, text, input, arena_strndup(walk->arena, argument, option.before));
+}
+
+static void add_library_directories(struct walk *walk, const char *paths)
+{
+    char *rest = arena_strdup(walk->arena, paths);
+    for (const char *path; (path = strsep(&rest, ":"));) {
+        if (*path)
+            arguments_push(&walk->library_directories, path);
+    }
+}
+
+/* Directories count for all libraries, wherever they stand. */
+static void find_directories(struct walk *walk)
+{
+    const struct arguments *arguments = walk->inputs->arguments;
+    for (size_t i = 0; i < arguments->length; i++) {
+        struct option option =
+            arguments->data[i][0] == '-' ? walk_option(arguments, i) : (struct option){0};
+        i += option.is_next;
+        if (!option.value)
+            continue;
+        if (option.use == OPTION_SYSROOT)
+            walk->sysroot = option.value;
+        else if (option.use == OPTION_DIRECTORY)
+            arguments_push(&walk->directories, option.value);
+        else if (option.use == OPTION_RUN_PATH)
+            add_library_directories(walk, option.value);
+    }
+    const char *environment = getenv("LD_LIBRARY_PATH"); /* GNU ld's, too */
+    add_library_directories(walk, environment ? environment : "");
+    for (size_t i = 0; i < walk->directories.length; i++)
+        walk->directories.data[i] = walk_in_sysroot(walk, walk->directories.data[i]);
+}
+
+/* Inputs. */
+
+/* An object that the command made: its own name is a temporary one. */
+static void read_made(struct walk *walk, const char *path, const char *made)
+{
+    bool assembled = has_prefix(made, REQUEST_ASSEMBLER);
+    const char *source =
+        walk_mapped(walk, made + strlen(assembled ? REQUEST_ASSEMBLER : REQUEST_SOURCE));
+    walk->makes = true;
+    uint32_t number = walk_read_file(walk, path, true);
+    walk->makes = false;
+    struct link_input *input = &walk->record->inputs.data[number];
+    if (input->kind == LINK_OBJECT || input->kind == LINK_BITCODE)
+        input->kind = assembled ? LINK_ASSEMBLER : LINK_SOURCE;
+    input->path = source;
+    link_arguments_vec_push(&walk->record->arguments, (struct link_argument){source, number, ""});
+}
+
+static void read_input(struct walk *walk, size_t index)
+{
+    const char *argument = walk->inputs->arguments->data[index];
+    const char *made = made_from(walk, index);
+    if (made) {
+        read_made(walk, argument, made);
+        return;
+    }
+    uint32_t number = walk_read_file(walk, argument, is_user(walk, argument));
+    walk_note_whole(walk, number);
+    add_input_argument(walk, argument, number, "");
+}
+
+/* What we add stands before the first input of the user's. */
+static bool begins_inputs(const struct walk *walk, size_t index)
+{
+    const char *argument = walk->inputs->arguments->data[index];
+    bool option = argument[0] == '-' && argument[1];
+    return !option && (made_from(walk, index) || is_user(walk, argument));
+}
+
+static void read_added(struct walk *walk)
+{
+    const struct arguments *given = walk->inputs->arguments;
+    walk->inputs->arguments = walk->inputs->added;
+    for (size_t i = 0; i < walk->inputs->added->length; i++) {
+        const char *argument = walk->inputs->added->data[i];
+        if (argument[0] == '-')
+            read_option(walk, &i);
+        else
+            read_input(walk, i);
+    }
+    walk->inputs->arguments = given;
+}
+
+static void read_arguments(struct walk *walk)
+{
+    const struct arguments *arguments = walk->inputs->arguments;
+    bool added = false;
+    for (size_t i = 0; i < arguments->length; i++) {
+        const char *argument = arguments->data[i];
+        if (!added && begins_inputs(walk, i)) {
+            walk->inputs->position = i;
+            added = true;
+            read_added(walk);
+        }
+        if (argument[0] == '-' && argument[1])
+            read_option(walk, &i);
+        else
+            read_input(walk, i);
+    }
+    if (added)
+        return;
+    walk->inputs->position = arguments->length;
+    read_added(walk);
+}
+
+static void walk_deinit(struct walk *walk)
+{
+    for (size_t a = 0; a < walk->archives.length; a++) {
+        struct walk_members *members = &walk->archives.data[a].members;
+        for (size_t m = 0; m < members->length; m++)
+            object_deinit(&members->data[m].object);
+        walk_members_deinit(members);
+    }
+    walk_archives_deinit(&walk->archives);
+    for (size_t i = 0; i < walk->needed.length; i++)
+        arguments_deinit(&walk->needed.data[i].search);
+    walk_needed_list_deinit(&walk->needed);
+    arguments_deinit(&walk->directories);
+    arguments_deinit(&walk->library_directories);
+    name_set_deinit(&walk->user);
+    name_set_deinit(&walk->hashes);
+    input_numbers_deinit(&walk->done);
+    extraction_deinit(&walk->extraction);
+}
+
+void link_inputs_read(struct link_inputs *inputs, struct link_record *record)
+{
+    static const char *const entries[] = {"_start", "_init", "_fini"};
     struct walk walk = {
         .inputs = inputs,
+        .arena = inputs->arena,
         .record = record,
-        .arguments = VEC_INIT,
-        .directories = VEC_INIT,
-        .user = MAP_INIT,
-        .done = MAP_INIT,
         .sysroot = "",
+        .within = LINK_NONE,
+        .extraction = EXTRACTION_INIT,
     };
-    walk_arguments(&walk);
-    arguments_deinit(&walk.arguments);
-    arguments_deinit(&walk.directories);
-    name_set_deinit(&walk.user);
-    name_set_deinit(&walk.done);
+    for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
+        extraction_want(&walk.extraction, entries[i]);
+    find_user_arguments(&walk);
+    find_directories(&walk);
+    read_arguments(&walk);
+    walk_read_needed(&walk);
+    walk_choose_members(&walk);
+    walk_deinit(&walk);
+}
+
+void link_inputs_deinit(struct link_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->files.length; i++)
+        file_bytes_deinit(&inputs->files.data[i]);
+    file_list_deinit(&inputs->files);
+    link_bodies_deinit(&inputs->bodies);
 }

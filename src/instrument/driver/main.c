@@ -2,32 +2,26 @@
  * inquest-cc and inquest-c++: clang-19 and clang++-19 with Inquest's plugin.
  *
  * One program; its name says which language it drives. It works out what clang has to be told in
- * addition, then becomes clang. Nothing is left to do afterwards, with two exceptions: --version,
- * where a line is added, and links that write a dependency file, in which the record of the link
- * must not appear.
+ * addition, then becomes clang. Nothing is left to do afterwards, but for --version, where a line
+ * is added. Where clang links, it runs this program again under a linker's name (linker.h).
  */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/arena.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/strbuf.h"
 #include "common/version.h"
 #include "instrument/driver/arguments.h"
 #include "instrument/driver/command.h"
 #include "instrument/driver/jobs.h"
-#include "instrument/driver/link_inputs.h"
-#include "instrument/driver/link_record.h"
+#include "instrument/driver/linker.h"
 #include "instrument/driver/options.h"
 #include "instrument/driver/plugin.h"
 #include "instrument/driver/process.h"
-
-#define UNKNOWN_LOCATIONS "-use-unknown-locations=Enable"
+#include "instrument/driver/request.h"
 
 struct driver {
     struct arena arena;
@@ -198,147 +192,68 @@ static bool compiles(const struct jobs *jobs)
     return false;
 }
 
-static bool is_relocatable(const struct job *link)
-{
-    return job_has(link, "-r") || job_has(link, "--relocatable") || job_has(link, "-relocatable") ||
-           job_has(link, "-i");
-}
-
-/* The first argument, dashes left out, that starts with prefix, or NULL. */
-static const char *find_prefix(const struct job *link, const char *prefix)
+/* What the linker's arguments are made from by this very command. */
+static void find_made(struct driver *driver, const struct jobs *jobs, const struct job *link,
+                      struct arguments *ret)
 {
     for (size_t i = 0; i < link->count; i++) {
-        const char *argument = link->arguments[i];
-        size_t dashes = strspn(argument, "-");
-        if (dashes && has_prefix(argument + dashes, prefix))
-            return argument + dashes;
+        const struct job *maker = jobs_find_maker(jobs, link->arguments[i]);
+        const char *kind = maker && job_assembles(maker) ? REQUEST_ASSEMBLER : REQUEST_SOURCE;
+        arguments_push(ret,
+                       maker ? arena_printf(&driver->arena, "%s%s", kind, job_input(maker)) : "");
     }
-    return NULL;
 }
 
-/* Whether the linker makes code itself, from bitcode. lld does so for any input that needs it. */
-static bool may_make_code(const struct job *link)
+static struct error *send_request(struct driver *driver, const struct jobs *jobs,
+                                  const struct job *link, const char *version)
 {
-    return find_prefix(link, "plugin-opt=") || strstr(path_name(link->program), "lld");
-}
-
-/* The record as an object file in memory; *ret_path stays NULL when the link needs none. */
-static struct error *make_record(struct driver *driver, const struct jobs *jobs,
-                                 const struct job *link, const char **ret_path)
-{
-    struct link_inputs inputs = {
-        .arena = &driver->arena,
-        .jobs = jobs,
-        .link = link,
-        .user = &driver->given,
-        .models_made = driver->plugin && !driver->command.passes_disabled,
+    struct request request = {
+        .driver = driver->name,
+        .linker = link->program,
+        .compiler = version,
+        .has_plugin = driver->plugin != NULL,
+        .samples = options_sample(&driver->command.options),
+        .embeds = driver->command.options.embeds,
+        .warnings_off = driver->command.warnings_off,
     };
-    struct link_record record;
-    link_record_init(&record, driver->name, &driver->given);
-    link_inputs_read(&inputs, &record);
-    struct error *err = NULL;
-    /* Of a relocatable link only what the final link could not find out any more is kept. */
-    if (!is_relocatable(link) || record.has_user_input) {
-        int fd = -1;
-        err = memory_file_create("link", &fd);
-        if (!err)
-            err = link_record_write(&record, fd);
-        if (!err)
-            *ret_path = memory_file_path(&driver->arena, fd);
+    find_made(driver, jobs, link, &request.made);
+    arguments_append(&request.given, driver->given.data, driver->given.length);
+    struct error *err = request_send(&request, &driver->arena);
+    request_deinit(&request);
+    return err;
+}
+
+/* In front, and instead of the user's: of several the last one counts. */
+static void stand_in(struct driver *driver, const char *path)
+{
+    struct arguments *given = &driver->command.arguments;
+    size_t kept = 0;
+    for (size_t i = 0; i < given->length; i++) {
+        if (!has_prefix(given->data[i], "--ld-path="))
+            given->data[kept++] = given->data[i];
     }
-    link_record_deinit(&record);
-    return err;
+    given->length = kept;
+    arguments_push(&driver->final, arena_printf(&driver->arena, "--ld-path=%s", path));
 }
 
-/* Whole, since nothing refers to it yet where it stands on the command line. */
-static struct error *add_runtime(struct driver *driver, const struct job *link)
-{
-    const char *runtime = NULL;
-    if (!driver->plugin || is_relocatable(link) || !options_sample(&driver->command.options))
-        return NULL;
-    struct error *err = plugin_find_runtime(&driver->arena, &runtime);
-    if (!err)
-        arguments_push(&driver->final, arena_printf(&driver->arena,
-                                                    "-Wl,--push-state,--whole-archive,%s,"
-                                                    "--pop-state",
-                                                    runtime));
-    return err;
-}
-
-static void add_for_linking(struct driver *driver, const struct job *link, const char *record)
-{
-    /* As an option of the linker: of no language, and not an input of clang. */
-    if (record)
-        arguments_push(&driver->final, arena_printf(&driver->arena, "-Wl,%s", record));
-    if (!is_relocatable(link) && !find_prefix(link, "build-id"))
-        arguments_push(&driver->final, "-Wl,--build-id");
-    if (driver->plugin && may_make_code(link) && !find_prefix(link, "plugin-opt=-use-unknown") &&
-        !job_has(link, UNKNOWN_LOCATIONS))
-        arguments_push(&driver->final, "-Wl,-plugin-opt=" UNKNOWN_LOCATIONS);
-}
-
-/* The file that the linker writes its inputs to for make, or NULL. */
-static const char *dependency_file(const struct job *link)
-{
-    static const char option[] = "dependency-file=";
-    const char *joined = find_prefix(link, option);
-    return joined ? joined + strlen(option) : job_option(link, "--dependency-file");
-}
-
-/* Takes the record, which is gone by then, out of the list: it would make the output out of date.
- */
-static struct error *clean_dependencies(const char *path, const char *record)
-{
-    _cleanup_file_bytes_ struct file_bytes bytes = FILE_BYTES_INIT;
-    struct stat status;
-    struct error *err = file_read(path, &bytes);
-    if (err)
-        return err;
-    _cleanup_strbuf_ struct strbuf kept = STRBUF_INIT;
-    const char *at = (const char *)bytes.data;
-    while (*at) {
-        size_t length = strcspn(at, "\n");
-        length += at[length] == '\n';
-        if (!has_prefix(at + strspn(at, " "), record))
-            strbuf_append_bytes(&kept, at, length);
-        at += length;
-    }
-    if (kept.length == bytes.size || stat(path, &status) != 0)
-        return NULL;
-    return file_write(path, kept.data, kept.length, status.st_mode & 07777);
-}
-
-static struct error *link_with_dependencies(struct driver *driver, const char *path,
-                                            const char *record)
-{
-    int status = 0;
-    struct process_streams streams = {PROCESS_INHERIT, PROCESS_INHERIT, PROCESS_INHERIT};
-    struct error *err =
-        process_run(&driver->arena, driver->clang, &driver->final, streams, &status);
-    if (!err && status == 0)
-        err = clean_dependencies(path, record);
-    if (!err)
-        process_end_like(status);
-    return err;
-}
-
+/* Where we cannot stand in the linker's place the link is a plain one. */
 static struct error *link_output(struct driver *driver, const struct jobs *jobs,
-                                 const struct job *job)
+                                 const struct job *link, const char *version)
 {
-    const char *record = NULL;
-    struct error *err = make_record(driver, jobs, job, &record);
-    if (err)
-        return err;
+    const char *path = NULL;
+    struct error *err = linker_stand_in(&driver->arena, link->program, &path);
+    if (!err)
+        err = send_request(driver, jobs, link, version);
     begin_additions(driver);
     add_for_compiling(driver);
-    add_for_linking(driver, job, record);
-    err = add_runtime(driver, job);
-    if (err)
-        return err;
+    if (err) {
+        if (!driver->command.warnings_off)
+            say(driver, "warning", error_prefix(err, "linking without a record"));
+        error_destroy(err);
+    } else {
+        stand_in(driver, path);
+    }
     end_additions(driver);
-    const char *dependencies = record ? dependency_file(job) : NULL;
-    if (dependencies)
-        return link_with_dependencies(driver, dependencies, record);
     return become_clang(driver, &driver->final);
 }
 
@@ -349,7 +264,8 @@ static struct error *drive(struct driver *driver)
     begin_additions(driver);
     add_for_compiling(driver);
     end_additions(driver);
-    struct error *err = jobs_ask(&driver->arena, driver->clang, &driver->final, &jobs);
+    const char *version = "";
+    struct error *err = jobs_ask(&driver->arena, driver->clang, &driver->final, &jobs, &version);
     if (err)
         return err;
     if (compiles(&jobs))
@@ -357,7 +273,7 @@ static struct error *drive(struct driver *driver)
     if (!jobs.length) /* nothing to do, or an error that clang will report */
         return become_clang(driver, &driver->command.arguments);
     const struct job *job = jobs_find_link(&jobs);
-    return job ? link_output(driver, &jobs, job) : become_clang(driver, &driver->final);
+    return job ? link_output(driver, &jobs, job, version) : become_clang(driver, &driver->final);
 }
 
 /* No code is made; sources may be read. */
@@ -399,6 +315,8 @@ static struct error *run(struct driver *driver)
 int main(int argc, char **argv)
 {
     struct driver driver;
+    if (argc > 0 && linker_is_called(path_name(argv[0])))
+        linker_main(argc, argv);
     driver_init(&driver, argc, argv);
     int code = fail(&driver, run(&driver));
     driver_deinit(&driver);

@@ -18,6 +18,8 @@ const char options_help[] =
     "                          Instrument functions whose names match, and no others (repeatable)\n"
     "  -finquest-exclude=PATTERN\n"
     "                          Do not instrument functions whose names match (repeatable)\n"
+    "  -finquest-embed-objects Put objects without a model into the output, so that it can be\n"
+    "                          linked again without them\n"
     "\n";
 
 static const char *const level_names[] = {
@@ -33,6 +35,7 @@ void options_deinit(struct options *options)
     arguments_deinit(&options->schemes);
     arguments_deinit(&options->includes);
     arguments_deinit(&options->excludes);
+    arguments_deinit(&options->maps);
 }
 
 static bool level_parse(const char *name, enum section_level *ret)
@@ -134,10 +137,13 @@ struct error *options_parse(struct options *options, struct arena *arena, const 
         return parse_pattern(&options->includes, argument, argument + strlen(include));
     if (has_prefix(argument, exclude))
         return parse_pattern(&options->excludes, argument, argument + strlen(exclude));
-    bool tunable = strcmp(argument, "-finquest-tunable") == 0;
-    if (!tunable && strcmp(argument, "-fno-inquest-tunable") != 0)
+    const char *name = strstr(argument, "inquest") + strlen("inquest");
+    bool *value = strcmp(name, "-tunable") == 0         ? &options->tunable
+                  : strcmp(name, "-embed-objects") == 0 ? &options->embeds
+                                                        : NULL;
+    if (!value)
         return error_create(ERROR_USAGE, "unknown argument: '%s'", argument);
-    options->tunable = tunable;
+    *value = !has_prefix(argument, "-fno-");
     return NULL;
 }
 
@@ -170,4 +176,5 @@ void options_encode(const struct options *options, struct strbuf *ret)
     encode_all(ret, "scheme", &options->schemes);
     encode_all(ret, "include", &options->includes);
     encode_all(ret, "exclude", &options->excludes);
+    encode_all(ret, "map", &options->maps);
 }

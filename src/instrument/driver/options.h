@@ -5,6 +5,7 @@
  *     -f[no-]inquest-tunable        whether each function keeps its original body too (the default)
  *     -finquest-include=PATTERN     instrument the functions that match, and no others
  *     -finquest-exclude=PATTERN     do not instrument the functions that match
+ *     -f[no-]inquest-embed-objects  whether objects without a model are put into the output
  *
  * They never reach clang. A pass plugin's own command line options are not known yet when clang
  * parses -mllvm, so the driver puts them into the environment of the clang that it runs, always,
@@ -13,10 +14,11 @@
  *     INQUEST_PLUGIN=level=paths:tunable=1:scheme=suspects:include=parse_*:exclude=*_fast
  *
  * The value is a list of KEY=VALUE, separated by ':'. level and tunable occur exactly once,
- * scheme, include and exclude any number of times (include and exclude in the order of the command
- * line). In a VALUE the bytes ':' '%' '=' ',' and all below 0x21 or above 0x7e are written as '%'
- * and two upper-case hexadecimal digits ("a:b" is "a%3Ab"); nothing else is. A reader refuses a '%'
- * that no two hexadecimal digits follow, and a KEY that it does not know.
+ * scheme, include, exclude and map (a prefix of paths, OLD=NEW) any number of times (but for scheme
+ * in the order of the command line). In a VALUE the bytes ':' '%' '=' ',' and all below 0x21 or
+ * above 0x7e are written as '%' and two upper-case hexadecimal digits ("a:b" is "a%3Ab"); nothing
+ * else is. A reader refuses a '%' that no two hexadecimal digits follow, and a KEY that it does not
+ * know.
  *
  * A function is instrumented when it matches some include pattern (or there is none) and no exclude
  * pattern. Patterns are globs as fnmatch(3) without flags has them, over the name in the object
@@ -38,12 +40,14 @@ struct error;
 struct options {
     enum section_level level;
     bool tunable;
+    bool embeds; /* the linker's matter: the plugin does not get it */
     struct arguments schemes;
     struct arguments includes;
     struct arguments excludes;
+    struct arguments maps; /* OLD=NEW, of clang's options that map prefixes of paths */
 };
 
-#define OPTIONS_INIT {SECTION_LEVEL_PATHS, true, VEC_INIT, VEC_INIT, VEC_INIT}
+#define OPTIONS_INIT {SECTION_LEVEL_PATHS, true, false, VEC_INIT, VEC_INIT, VEC_INIT, VEC_INIT}
 
 void options_deinit(struct options *options);
 

@@ -15,6 +15,7 @@
 
 #define PLUGIN_FROM_DRIVER  "../lib/inquest/inquest-plugin.so"
 #define RUNTIME_FROM_DRIVER "../lib/inquest/libinquest-runtime.a"
+#define LINKERS_FROM_DRIVER "../lib/inquest"
 #define HEADERS_FROM_DRIVER "../include"
 #define PLUGIN_ENTRY        "llvmGetPassPluginInfo"
 
@@ -85,16 +86,29 @@ struct error *plugin_find(struct arena *arena, const char **ret_path)
     return NULL;
 }
 
-struct error *plugin_find_runtime(struct arena *arena, const char **ret_path)
+/* The same, of a file that has to be there. */
+static struct error *find_file(struct arena *arena, const char *relative, int mode,
+                               const char **ret_path)
 {
     const char *path = NULL;
-    struct error *err = from_driver(arena, RUNTIME_FROM_DRIVER, &path);
+    struct error *err = from_driver(arena, relative, &path);
     if (err)
         return err;
-    if (access(path, R_OK) != 0)
-        return error_errno(errno, path, "cannot read");
+    if (access(path, mode) != 0)
+        return error_errno(errno, path, "cannot use");
     *ret_path = path;
     return NULL;
+}
+
+struct error *plugin_find_runtime(struct arena *arena, const char **ret_path)
+{
+    return find_file(arena, RUNTIME_FROM_DRIVER, R_OK, ret_path);
+}
+
+struct error *plugin_find_linker(struct arena *arena, const char *name, const char **ret_path)
+{
+    return find_file(arena, arena_printf(arena, "%s/%s", LINKERS_FROM_DRIVER, name), X_OK,
+                     ret_path);
 }
 
 struct error *plugin_find_headers(struct arena *arena, const char **ret_path)

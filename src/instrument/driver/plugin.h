@@ -16,6 +16,9 @@ struct error *plugin_find(struct arena *arena, const char **ret_path);
 /* What programs that sample are linked with: libinquest-runtime.a beside it. */
 struct error *plugin_find_runtime(struct arena *arena, const char **ret_path);
 
+/* This driver under a linker's name, beside it, too. */
+struct error *plugin_find_linker(struct arena *arena, const char *name, const char **ret_path);
+
 /* The directory that inquest.h is in. */
 struct error *plugin_find_headers(struct arena *arena, const char **ret_path);
 

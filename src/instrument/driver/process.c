@@ -21,15 +21,20 @@
 
 extern char **environ;
 
+bool process_is_self(const char *path)
+{
+    struct stat found;
+    struct stat self;
+    return stat(path, &found) == 0 && stat("/proc/self/exe", &self) == 0 &&
+           found.st_dev == self.st_dev && found.st_ino == self.st_ino;
+}
+
 /* Whether path is a program that we may run as clang. */
 static bool is_other_program(const char *path)
 {
     struct stat found;
-    struct stat self;
-    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || access(path, X_OK) != 0)
-        return false;
-    return stat("/proc/self/exe", &self) != 0 || found.st_dev != self.st_dev ||
-           found.st_ino != self.st_ino;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0 &&
+           !process_is_self(path);
 }
 
 static const char *find_in(struct arena *arena, const char *directories, const char *name)
@@ -68,12 +73,17 @@ struct error *memory_file_create(const char *name, int *ret_fd)
     _cleanup_close_ int made = memfd_create(name, MFD_CLOEXEC);
     if (made < 0)
         return error_errno(errno, NULL, "cannot create a file in memory");
-    /* Never one of the three standard streams, which may have been closed; inherited. */
-    int fd = fcntl(made, F_DUPFD, 3);
+    /* Never one of the three standard streams, which may have been closed. */
+    int fd = fcntl(made, F_DUPFD_CLOEXEC, 3);
     if (fd < 0)
         return error_errno(errno, NULL, "cannot create a file in memory");
     *ret_fd = fd;
     return NULL;
+}
+
+void memory_file_keep(int fd)
+{
+    fcntl(fd, F_SETFD, 0);
 }
 
 struct error *memory_file_write(int fd, const void *data, size_t size)
@@ -130,6 +140,7 @@ static struct error *response_array(struct arena *arena, const char *path,
         return err;
     _cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
     arguments_quote_response(arguments, &text);
+    memory_file_keep(fd);
     err = memory_file_write(fd, text.data, text.length);
     if (err) {
         close(fd);

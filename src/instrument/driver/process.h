@@ -2,9 +2,9 @@
  * Running clang, or one of its jobs.
  *
  * The driver makes no files: what has to be a file for another program is held in memory (memfd)
- * and named through /proc/PID/fd. The process keeps its number and its descriptors when it becomes
- * clang, so the name holds for whatever clang runs, linker wrappers that close what they inherit
- * included. And there is nothing to remove, whatever ends us.
+ * and named through /proc/PID/fd. The process keeps its number, and the descriptors that it is told
+ * to keep, when it becomes clang, so the name holds for whatever clang runs, linker wrappers that
+ * close what they inherit included. And there is nothing to remove, whatever ends us.
  */
 #ifndef INQUEST_INSTRUMENT_DRIVER_PROCESS_H
 #define INQUEST_INSTRUMENT_DRIVER_PROCESS_H
@@ -20,8 +20,13 @@ struct error;
 /* The program's path, in the arena. This very driver under another name is passed over. */
 struct error *process_find(struct arena *arena, const char *name, const char **ret_path);
 
-/* An empty file in memory, to be closed; it stays open when we become another program. */
+/* Whether path is this very program, under whatever name. */
+bool process_is_self(const char *path);
+
+/* An empty file in memory, to be closed. */
 struct error *memory_file_create(const char *name, int *ret_fd);
+/* It stays open when we become another program. */
+void memory_file_keep(int fd);
 struct error *memory_file_write(int fd, const void *data, size_t size);
 /* All that is in it, in the arena, NUL-terminated; *ret_size does not count the NUL. */
 struct error *memory_file_read(struct arena *arena, int fd, const char **ret_data,
