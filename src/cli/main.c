@@ -26,7 +26,7 @@ static const struct command commands[] = {
     {"suspects", cli_suspects, "what predicts failure, from many sampled runs"},
     {"path", cli_path, "the path to the failure that touches the most telling places"},
     {"dump", cli_dump, "the model of a program as text"},
-    {"tune", cli_tune, "switch the recording of paths on or off, function by function"},
+    {"tune", cli_tune, "switch recording on or off, function by function"},
     {"doctor", cli_doctor, "what on this machine would stop a core from being had"},
 };
 
