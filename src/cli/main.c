@@ -17,7 +17,7 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"summary", cli_summary, "what happened: signal, threads, stack with source, last paths"},
+    {"summary", cli_summary, "what happened: signal, threads, stack with source, paths"},
     {"run", cli_run, "run a program under ptrace, keep a core of its failure, then as above"},
     {"report", cli_report, "what is known of the failed run, as evidence JSON"},
     {"ask", cli_ask, "is there a run that fits the evidence and a query? With a proof"},
