@@ -46,7 +46,7 @@ VEC_DEFINE(ask_trace_vec, struct utl_trace);
 // What was seen: what an answer can give as its reason. A case can be made of some of it only.
 enum ask_fact_kind {
     ASK_FACT_STACK,       // of a thread
-    ASK_FACT_PATHS,       // the recorded paths of a frame
+    ASK_FACT_PATHS,       // the recorded path of a frame
     ASK_FACT_CALLS,       // calls made and not made in a frame
     ASK_FACT_NOT_CALLED,  // a call that was never made
     ASK_FACT_CALLED,      // one that was

@@ -134,8 +134,7 @@ const char *ask_fact_words(const struct ask_case *ask, uint32_t number, struct a
     case ASK_FACT_STACK:
         return stack_words(ask, fact, arena);
     case ASK_FACT_PATHS:
-        return arena_printf(arena, "the last paths that %s recorded",
-                            frame_words(ask, fact, arena));
+        return arena_printf(arena, "the path that %s recorded", frame_words(ask, fact, arena));
     case ASK_FACT_CALLS:
         return arena_printf(arena, "the calls that %s made and did not make",
                             frame_words(ask, fact, arena));

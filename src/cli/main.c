@@ -17,7 +17,7 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"summary", cli_summary, "what happened: signal, threads, stack with source, last paths"},
+    {"summary", cli_summary, "what happened: signal, threads, stack with source, paths"},
     {"run", cli_run, "run a program under ptrace, keep a core of its failure, then as above"},
     {"report", cli_report, "what is known of the failed run, as evidence JSON"},
     {"ask", cli_ask, "is there a run that fits the evidence and a query? With a proof"},
@@ -26,7 +26,7 @@ static const struct command commands[] = {
     {"suspects", cli_suspects, "what predicts failure, from many sampled runs"},
     {"path", cli_path, "the path to the failure that touches the most telling places"},
     {"dump", cli_dump, "the model of a program as text"},
-    {"tune", cli_tune, "switch the recording of paths on or off, function by function"},
+    {"tune", cli_tune, "switch recording on or off, function by function"},
     {"doctor", cli_doctor, "what on this machine would stop a core from being had"},
 };
 

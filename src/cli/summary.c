@@ -16,7 +16,7 @@
 
 static const char about[] =
     "Says what happened: the signal and what it means, the stack with an excerpt of the source\n"
-    "where the program's own code failed, the last paths through each function as source lines,\n"
+    "where the program's own code failed, the path through each function as source lines,\n"
     "which calls were made in this activation and which never. EVIDENCE is a core "
     "(zstd-compressed\n"
     "too), evidence JSON, a text with the stack of the failure in it (gdb, sanitizers,\n"

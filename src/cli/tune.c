@@ -446,10 +446,9 @@ static const char about[] =
     "FILE:PATTERN. --on-stack first switches all functions off, then on those that were on a "
     "stack\n"
     "in one of the cores; --on and --off follow, in the order given. --list marks functions that\n"
-    "cannot be switched (nothing to record, inlined everywhere, or computed jumps) with '-'. The "
-    "file\n"
-    "is replaced as a whole; one that is running is refused. Exit status 1, and no change, when a\n"
-    "pattern matches nothing.";
+    "cannot be switched (nothing to record, inlined everywhere, or code that cannot stand\n"
+    "twice) with '-'. The file is replaced as a whole; one that is running is refused. Exit\n"
+    "status 1, and no change, when a pattern matches nothing.";
 
 int cli_tune(int argc, char **argv)
 {

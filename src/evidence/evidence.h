@@ -84,7 +84,7 @@ struct evidence_frame {
     // Nodes where control may stand; the truth is among them. One: exact.
     struct evidence_nodes candidates;
     const char
-        *candidates_from; // "pending", "discriminator", "line", "call", ...: how it was found
+        *candidates_from; // "discriminator", "line", "call", "machine", ...: how it was found
 
     enum evidence_record record;
     const char *record_note; // one sentence where record is CORRUPT or UNTOLD, else NULL

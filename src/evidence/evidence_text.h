@@ -4,10 +4,8 @@
  * enumerations, rows of truth values, paths and points.
  *
  *     truths  "n12y3?"          runs of no, yes and unknown; a count of 1 is left out
- *     path    "0 1 4* 5 >3"     nodes in order, `*` a collapsed loop, then how it ended:
- *                               ">3" went on to node 3, ">?" not told where to, "exit" left the
- *                               function, nothing: unfinished. "@2 ..." where the path started at
- *                               a node that is not its first step.
+ *     path    "0 3* 5 7+ 7 9"   steps in order (program/path_number.h): nodes, `*` a loop that was
+ *                               entered at its header, `+` perhaps earlier passes through a loop
  *     point   "0x1f2e:2:6"      module, function in it, node in that
  *
  * Appending gives the one form that parsing gives back; parsing takes no other.

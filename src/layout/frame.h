@@ -154,7 +154,7 @@ static inline int layout_decode(const struct layout_code *code, uint64_t word, u
     return 1;
 }
 
-// Is a code that differs in one byte, or in its sign, never a code again? Are 0, small numbers and
+// Is a code that differs in one byte never a code again? Are 0, small numbers of either sign and
 // bytes that repeat none?
 static inline int layout_code_is_good(const struct layout_code *code)
 {

@@ -10,7 +10,7 @@
  *     path_answer_deinit(&answer);
  *
  * What constrains a path is what constrains a run in `ask`: pending activations with their
- * suffixes and calls, calls that were never made, observations and what was given. Calls that were
+ * paths and calls, calls that were never made, observations and what was given. Calls that were
  * made (and must be visited somewhere) are not part of the search for the best path at first. Where
  * the best one misses a few, they are told to the search (evidence_must.c). Where they are many, a
  * run is looked for that visits them all and touches the same; it is not a shortest one

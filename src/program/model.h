@@ -369,7 +369,7 @@ static inline uint32_t model_function_level(const struct model *model, struct fu
 
 // Made on first use; collapses loops as the function's level says.
 const struct path_numbering *model_numbering(struct model *model, struct function_id function);
-// What the frame record of the function holds; all 0 where it has none.
+// The frame words of the function; all 0 where it has none.
 struct layout_shape model_shape(struct model *model, struct function_id function);
 
 // ---- Text form (docs/formats/model.md)

@@ -69,7 +69,7 @@ struct call_position positions_call(struct positions *positions,
                                     const struct evidence_function *function, uint32_t site);
 
 // A path as lines, joined where no line of the function that has code lies between. Nodes without
-// a line are left out. The last node of an unfinished path may have run in part only: of its lines
+// a line are left out. The last node of a path may have run in part only: of its lines
 // those up to `stop`, where control stands, are given, and the first when that is not known (0).
 struct span_list positions_spans(struct positions *positions,
                                  const struct evidence_function *function,

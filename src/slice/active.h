@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Active nodes and edges (paper 001, section IV-A): what can have run, by reachability alone, given
- * the stack, the last paths and the calls that were made and not made.
+ * the stack, the paths and the calls that were made and not made.
  *
  *     struct active active;
  *     active_init(&active, ask, &budget);

@@ -3,7 +3,7 @@
  * One pending activation: how control may have gone from its function's entry to where it stands,
  * with all that is known of this activation alone. A small graph of copies of the function's nodes.
  *
- *     struct view_facts facts = {.function = f, .at = nodes, .at_count = 1, .suffix = ...};
+ *     struct view_facts facts = {.function = f, .at = nodes, .at_count = 1, .steps = ...};
  *     struct view *view = view_create(flow, &facts);
  *     view_destroy(view);
  *

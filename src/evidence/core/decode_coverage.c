@@ -18,7 +18,7 @@
 
 VEC_DEFINE(function_stack, uint32_t);
 
-// Functions that were left out store nothing: their bytes stay 0 whatever they call. Which sites
+// Functions that were left out store nothing: their bytes say never whatever they call. Which sites
 // are theirs is known only once the module is loaded, so a module with such a function is.
 static void forget_unrecorded(struct decoder *decoder, struct module_id id, uint8_t *bytes)
 {

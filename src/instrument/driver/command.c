@@ -271,7 +271,7 @@ static void take(struct command *command, const char *argument)
         arguments_push(&command->options.maps, map);
     if (has_prefix(argument, "-mllvm=-use-unknown-locations"))
         command->unknown_locations_given = true;
-    /* Lines without variables hide the frame record: more is needed, and changes no code. */
+    /* Lines without variables hide the frame words: more is needed, and changes no code. */
     arguments_push(&command->arguments, amount == DEBUG_LINES ? "-g" : argument);
 }
 
