@@ -88,17 +88,17 @@ def compile_flags(subject):
 
 
 def commands(subject, compiler, flags, out, other=None):
-    """In the folder of the sources; `compiler` is a list; `other`, another one, compiles all but main.c."""
+    """In the folder of the sources; `compiler` is a list; `other`, another one, compiles all but the first."""
     sources = subject.sources()
     flags = [*subject.flags, *compile_flags(subject), *flags]
     target = ["-o", os.path.join(out, PROGRAM)]
     libraries = [*subject.libraries, *(["-lgcc"] if subject.layout == "free" else [])]
-    parts = [s for s in sources if s != "main.c"]
+    main, *parts = sources
     if subject.layout == "shared":
         yield [*(other or compiler), *flags, "-fPIC", "-shared", *parts, "-o", os.path.join(out, LIBRARY), *libraries]
-        yield [*compiler, *flags, "main.c", *target, "-L" + out, "-lparts", "-Wl,-rpath,$ORIGIN", *libraries]
+        yield [*compiler, *flags, main, *target, "-L" + out, "-lparts", "-Wl,-rpath,$ORIGIN", *libraries]
         return
-    if subject.layout != "archive" and not subject.separate and not other:
+    if subject.layout != "archive" and not subject.separate:
         yield [*compiler, *flags, *link_flags(subject), *sources, *target, *libraries]
         return
     objects = {s: os.path.join(out, s[:-2] + ".o") for s in sources}
@@ -108,7 +108,7 @@ def commands(subject, compiler, flags, out, other=None):
     if subject.layout == "archive":
         archive = os.path.join(out, "libparts.a")
         yield ["llvm-ar-19" if any("-flto" in f for f in flags) else "ar", "rcs", archive, *[objects[s] for s in parts]]
-        inputs = [objects["main.c"], archive]
+        inputs = [objects[main], archive]
     yield [*compiler, *flags, *link_flags(subject), *inputs, *target, *libraries]
 
 
@@ -141,8 +141,9 @@ def finish(built, level, tools):
                 text=True,
                 env=environment({"XDG_CACHE_HOME": os.path.join(built.path, "cache")}),
             )
-            # 1: no function of that name; 2 with these words: none that could be switched
-            if done.returncode not in (0, 1) and "no function can be switched" not in done.stderr:
+            # 1: no function of that name; 2 with these words: none that could be switched, or none of ours at all
+            nothing = ["no function can be switched", *(["no flags to tune"] if level.partial else [])]
+            if done.returncode not in (0, 1) and not any(text in done.stderr for text in nothing):
                 built.problem = f"inquest tune {' '.join(level.tune)}: status {done.returncode}: {done.stderr.strip()}"
 
 

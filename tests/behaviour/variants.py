@@ -77,6 +77,9 @@ EXTRAS = [
     (1, ["-Wl,-z,norelro"]),
     (1, ["-fzero-call-used-regs=used"]),
     (1, ["-ftrivial-auto-var-init=pattern"]),
+    (1, ["-gsplit-dwarf"]),
+    (1, ["-gz"]),
+    (1, ["-flto", "-fvisibility=hidden", "-fsanitize=cfi", "-fsanitize-trap=cfi", "-fuse-ld=lld"]),
 ]
 
 # What works without the C library.
@@ -102,7 +105,7 @@ FREE_EXTRAS = {
 
 class Level:
     """`flags` of inquest-cc; `tune`: arguments of `inquest tune`; `run`: INQUEST_OPTIONS (FOLDER is put in); `partial`: plain
-    clang compiles all but main.c."""
+    clang compiles all but the first file."""
 
     def __init__(self, name, flags, tune=(), strip=False, run=None, partial=False):
         self.name, self.flags, self.tune, self.strip, self.run, self.partial = (
@@ -183,9 +186,9 @@ def draw_level(draw, name):
     return Level(name, [] if name == "paths" and draw.chance(50) else [f"-finquest={name}"], strip=strip)
 
 
-def draw_levels(draw, count, layout):
-    """Different ones. Without the C library there is no thread-local storage, which the runtime of sampling needs."""
-    chosen, rest = [], [(weight, name) for weight, name in LEVEL_WEIGHTS if name != "suspects" or layout != "free"]
+def draw_levels(draw, count, subject):
+    """Different ones."""
+    chosen, rest = [], [(weight, name) for weight, name in LEVEL_WEIGHTS if suits(name, subject)]
     for _ in range(count):
         name = draw.weighted((weight, (weight, name)) for weight, name in rest)
         rest.remove(name)
@@ -193,9 +196,18 @@ def draw_levels(draw, count, layout):
     return chosen
 
 
+def suits(level, subject):
+    """Without the C library there is no thread-local storage, which the runtime of sampling needs."""
+    if level == "partial":
+        return len(subject.sources()) > 1 and (subject.separate or subject.layout in ("archive", "shared"))
+    return level != "suspects" or subject.layout != "free"
+
+
 def fits(layout, optimisation, flags):
     """Can these be had together?"""
     lto, text = "-flto" in optimisation, " ".join(flags)
+    if "=cfi" in text and (lto or layout not in ("one", "units")):
+        return False
     if layout == "free":
         return not lto and all(f in FREE_EXTRAS or f in TRAPS for f in flags)
     if "_FORTIFY_SOURCE" in text and optimisation.startswith("-O0"):

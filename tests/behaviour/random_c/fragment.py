@@ -44,7 +44,7 @@ class Fragment:
         self.layout = layout  # of the program
         self.name = f"f{number:02}"
         self.earlier, self.unit, self.linkage = earlier, unit, linkage
-        self.parts, self.includes, self.flags, self.libraries = [], set(), set(), set()
+        self.parts, self.elsewhere, self.includes, self.flags, self.libraries = [], [], set(), set(), set()
         self.uses = set()
         self.safe = True
         self.cost, self.budget = 0, BUDGET
@@ -59,6 +59,10 @@ class Fragment:
 
     def add(self, text, /, **values):
         self.parts.append(self.fill(text, **values))
+
+    def add_elsewhere(self, text, /, **values):
+        """In another file, where there is one."""
+        self.elsewhere.append(self.fill(text, **values))
 
     def fill(self, text, /, **values):
         return string.Template(text).substitute(values, n=self.name)

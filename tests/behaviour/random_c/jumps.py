@@ -492,6 +492,38 @@ return sum + ${n}_switch(x) + ${n}_wide((u64)x << (x & 7u)) + ${n}_wide(0ull - (
     )
 
 
+@feature("loops", weight=7, free=True)
+def many_paths(f):
+    """So many branches in a row that paths cannot be counted in 32 bits, or in 64; some in a loop, some with calls."""
+    draw, count = f.draw, f.draw.magnitude(12, 90)
+    f.spend(12 * 8 * count)
+    steps = []
+    for i in range(count):
+        what = draw.of(
+            f"a ^= {draw.word()};", "a = a * 3u + 1u;", "b += a;", "a = tip(a);", "b = tip(b) ^ a;", "a -= b >> 3;"
+        )
+        other = draw.of("", "", f" else b ^= {i}u;", " else a++;")
+        steps.append(f"if (a & {1 << draw.below(20)}u){' {' if draw.chance(10) else ''} {what}" + other)
+        if steps[-1].count("{") > steps[-1].count("}"):
+            steps[-1] = steps[-1].replace(other, "") + f" if (b & {1 << draw.below(9)}u) a += b; }}" + other
+    f.add(
+        """
+${static} u32 ${n}_paths(u32 a, u32 b)
+{
+    for (u32 i = 0; i < ${rounds}u; i++) {
+        $steps
+        $leave
+    }
+    return a ^ b;
+}""",
+        static=f.static(),
+        rounds=draw.between(1, 8),
+        steps="\n".join(steps),
+        leave=draw.of("", f"if ({f.condition(['a', 'b'])} && b % 7u == 1u) break;", "if (b % 11u == 3u) return a;"),
+    )
+    f.entry("return ${n}_paths(x, ~x) + ${n}_paths(x >> 3, 5u);")
+
+
 @feature("loops", weight=8, free=True)
 def loops(f):
     """Nested loops, left and continued in all ways; loops that vectorisers like."""

@@ -28,6 +28,8 @@ def assembly(f):
             '{ u32 eax = 0, ebx, ecx = 0, edx; __asm__ volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx)); a += eax ? 1u : 2u; (void)ebx, (void)edx; }',
             '__asm__ volatile("xchgl %0, %1" : "+r"(a), "+m"(memory[0]) : : "memory");',
             '__asm__("leal (%1,%2,4), %0" : "=r"(b) : "r"(a), "r"(b));',
+            '__asm__ volatile("" : : : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", '
+            '"r13", "r14", "r15", "cc", "memory");',
             '{ u32 t = 5; __asm__("cmpl %2, %1\\n\\tcmovbl %3, %0" : "+r"(t) : "r"(a), "r"(b), "r"(a) : "cc"); b ^= t; }',
         ],
     )
@@ -101,7 +103,20 @@ __attribute__((noinline)) static u32 ${n}_call(u32 a)
         hidden='__attribute__((visibility("hidden")))',
         target=f"{f.name}_callback",
     )
-    f.entry("return ${n}_asm_add(x, ${n}_naked(x)) ^ ${n}_renamed(x) ^ ${n}_call(x);")
+    f.add(
+        """
+extern const char ${n}_mark[];
+__attribute__((noinline, $once)) static u32 ${n}_marked(u32 a)
+{
+    __asm__ volatile(".globl ${n}_mark\\n${n}_mark:");
+    $body
+    return ${callee}(a) + (${n}_mark != 0);
+}""",
+        once=draw.of("noduplicate", "optnone"),
+        body=f.statements(["a"], 1, times=2, loops=False),
+        callee=f.call(),
+    )
+    f.entry("return ${n}_asm_add(x, ${n}_naked(x)) ^ ${n}_renamed(x) ^ ${n}_call(x) ^ ${n}_marked(x);")
 
 
 @feature("builtins", weight=8, free=True)
@@ -118,7 +133,6 @@ def builtins(f):
             "sum ^= (u32)__builtin_parity(a);",
             "sum += __builtin_rotateleft32(a, 5);",
             "if (__builtin_expect((a & 7u) == 3u, 0)) sum += 9u;",
-            "if (__builtin_expect_with_probability(a > 5u, 1, 0.9)) sum++;",
             "if ((a & 3u) > 3u) __builtin_unreachable();",
             "__builtin_assume((a | 1u) != 0u);",
             "sum += __builtin_constant_p(a) ? 0u : 0u;",

@@ -229,13 +229,17 @@ class Program:
         )
 
     def _unit(self, unit):
-        return "\n".join(
-            f.stub()
-            if f.number in self.dropped
-            else f"\n/* {f.name}: {f.feature.name} */" + "".join("\n" + p.strip("\n") for p in f.parts)
-            for f in self.fragments
-            if f.unit == unit
-        )
+        return "\n".join(part.strip("\n") for f in self.fragments for part in self._parts_in(f, unit))
+
+    def _parts_in(self, fragment, unit):
+        dropped = fragment.number in self.dropped
+        if fragment.unit == unit:
+            yield from [fragment.stub()] if dropped else [
+                f"\n/* {fragment.name}: {fragment.feature.name} */",
+                *fragment.parts,
+            ]
+        if (fragment.unit + 1) % self.units == unit and not dropped:
+            yield from fragment.elsewhere
 
     def _main(self):
         steps = "".join(f'h = mix(h, {f.name}(h));\nsay("{f.name}", h);\n' for f in self.live())

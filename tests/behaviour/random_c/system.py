@@ -299,6 +299,17 @@ return sum;""",
     )
 
 
+# Not allowed in shared libraries. It has a variable of its own: LLVM may run a constructor when it compiles, before everything else.
+PREINIT = """
+static u32 ${n}_early = 1;
+static void ${n}_earliest(int argc, char **argv, char **environment)
+{
+    (void)argv, (void)environment;
+    ${n}_early = mix(${n}_early, tip((u32)argc));
+}
+static __attribute__((section(".preinit_array"), used)) void (*${n}_hook)(int, char **, char **) = ${n}_earliest;"""
+
+
 @feature("ends", weight=10)
 def before_and_after(f):
     """Constructors, destructors and atexit functions, in their order."""
@@ -314,11 +325,13 @@ static __attribute__((constructor($p1))) void ${n}_first(void) { ${n}_value = mi
 static __attribute__((constructor)) void ${n}_second(void) { u32 a = ${n}_value; $body ${n}_value = mix(a, 2u); }
 static __attribute__((destructor($p2))) void ${n}_last(void) { say("$n last", ${n}_value); }
 static __attribute__((destructor)) void ${n}_late(void) { ${n}_value = mix(${n}_value, 3u); say("$n late", ${n}_value); }
+$early
 static void ${n}_exit1(void) { ${n}_value ^= 0x11u; say("$n exit1", ${n}_value); }
 static void ${n}_exit2(void) { ${n}_value += 9u; atexit(${n}_exit1); }
 static void ${n}_on(int status, void *value) { say("$n on", *(u32 *)value + (u32)status); }""",
         p1=draw.between(101, 500),
         p2=draw.between(101, 500),
+        early=f.fill(PREINIT if f.layout != "shared" and draw.chance(50) else "enum { ${n}_early = 3 };"),
         body=body,
     )
     f.entry(
@@ -326,7 +339,7 @@ static void ${n}_on(int status, void *value) { say("$n on", *(u32 *)value + (u32
 atexit(${n}_exit1);
 atexit(${n}_exit2);
 on_exit(${n}_on, &${n}_value);
-return mix(x, ${n}_value);"""
+return mix(x, ${n}_value) + (u32)${n}_early;"""
     )
 
 

@@ -9,6 +9,15 @@ from .fragment import feature
 DEEP = 300_000  # times the smallest frame of -O0 (48 bytes): more than 8 MB
 
 
+# Of recursion that is a loop only where it is optimised.
+DEPTH = """
+#if defined __OPTIMIZE__ && !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+enum { ${n}_DEPTH = $count };
+#else
+enum { ${n}_DEPTH = 500 };
+#endif"""
+
+
 def deep(f, most=2_000_000):
     """How often a tail call is made, and that it is paid for."""
     count = f.draw.magnitude(DEEP, most)
@@ -233,6 +242,77 @@ static void ${n}_step(struct ${n}_task *task, u32 n)
     f.entry('struct ${n}_task task = {${n}_step, x, "text"};\n${n}_step(&task, ${count}u);\nreturn task.sum;', count=count)
 
 
+@feature("musttail", weight=8, free=True)
+def tail_across(f):
+    """Tail calls between functions of two files, and through a pointer in a third place."""
+    count = deep(f, 1_000_000)
+    f.add(
+        """
+u32 ${n}_here(u32 n, u32 a, u32 b);
+u32 ${n}_there(u32 n, u32 a, u32 b);
+extern u32 (*${n}_pointer)(u32, u32, u32);
+u32 ${n}_here(u32 n, u32 a, u32 b)
+{
+    if (n == 0)
+        return a + b;
+    $one
+    $call
+    if ((n & 7u) == 3u)
+        MUSTTAIL return ${n}_pointer(n - 1, b, a);
+    MUSTTAIL return ${n}_there(n - 1, a * 7u + 1u, b);
+}""",
+        one=f.statements(["a", "b"], 1, loops=False, calls=False),
+        call=sometimes(f, count, "b"),
+    )
+    f.add_elsewhere(
+        """
+u32 ${n}_here(u32 n, u32 a, u32 b);
+u32 ${n}_there(u32 n, u32 a, u32 b);
+extern u32 (*${n}_pointer)(u32, u32, u32);
+u32 (*${n}_pointer)(u32, u32, u32) = ${n}_there;
+u32 ${n}_there(u32 n, u32 a, u32 b)
+{
+    if (n == 0)
+        return a ^ b;
+    $two
+    MUSTTAIL return ${n}_here(n - 1, a ^ n, b + a);
+}""",
+        two=f.statements(["a", "b"], 1, loops=False, calls=False),
+    )
+    f.entry("return ${n}_here(${count}u, x, 3u);", count=count)
+
+
+@feature("recursion", weight=5, free=True)
+def sibling_across(f):
+    """The same, not demanded: a loop wherever clang optimises."""
+    count = deep(f, 600_000)
+    f.safe = False
+    f.frames = 510
+    f.add(
+        DEPTH
+        + """
+u32 ${n}_ping(u32 n, u32 a);
+u32 ${n}_pong(u32 n, u32 a);
+u32 ${n}_ping(u32 n, u32 a)
+{
+    if (n == 0)
+        return a;
+    $body
+    return ${n}_pong(n - 1, a * 3u + 1u);
+}
+static volatile u32 ${n}_sink;""",
+        count=count,
+        body=f.statements(["a"], 1, loops=False, calls=False),
+    )
+    f.add_elsewhere(
+        """
+u32 ${n}_ping(u32 n, u32 a);
+u32 ${n}_pong(u32 n, u32 a);
+u32 ${n}_pong(u32 n, u32 a) { return n == 0 ? ~a : ${n}_ping(n - 1, a ^ n); }"""
+    )
+    f.entry("${n}_sink = ${n}_ping(${n}_DEPTH, x);\nreturn ${n}_ping(500, x);")
+
+
 @feature("musttail", weight=6)
 def tail_library(f):
     """Functions that end in a call of the library, demanded and not."""
@@ -270,12 +350,8 @@ def sibling(f):
     """Tail recursion that only optimisation makes a loop of: deep there, shallow elsewhere."""
     count = deep(f, 600_000)
     f.add(
-        """
-#if defined __OPTIMIZE__ && !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
-enum { ${n}_DEPTH = $count };
-#else
-enum { ${n}_DEPTH = 500 };
-#endif
+        DEPTH
+        + """
 static __attribute__((noinline)) u32 ${n}_odd(u32 n, u32 a);
 static __attribute__((noinline)) u32 ${n}_even(u32 n, u32 a)
 {
