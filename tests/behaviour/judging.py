@@ -17,17 +17,20 @@ from subjects import Unusable
 STACK_A_FRAME = 80
 STACK_LIMITS = [192, 384, 768, 1536, 3072, 6144]  # KiB
 SAME = "same"
+EXCUSED = (SAME, "unstable", "undefined")
+CHECKS = ["-fsanitize=undefined,address,float-cast-overflow,integer-divide-by-zero", "-fno-sanitize-recover=all"]
 REPEAT = 3  # runs of both before a difference counts
 
 
 class Verdict:
-    """`outcome`: SAME, "compile", "messages", "tune", "status", "output", "hangs", "stack", or "unstable" (the plain one differs from itself)."""
+    """`outcome`: SAME, "compile", "messages", "tune", "status", "output", "hangs", "stack"; or "unstable" (the plain one
+    differs from itself), "undefined" (csmith's program has undefined behaviour)."""
 
     def __init__(self, outcome, text="", limited=False, commands=()):
         self.outcome, self.text, self.limited, self.commands = outcome, text, limited, list(commands)
 
     def differs(self):
-        return self.outcome not in (SAME, "unstable")
+        return self.outcome not in EXCUSED
 
 
 class Reference:
@@ -68,6 +71,14 @@ class Reference:
             for (arguments, data), expected in zip(self.subject.runs, self.results)
         )
 
+    def is_defined(self):
+        """Only what csmith makes is doubted."""
+        if self.subject.kind != "csmith":
+            return True
+        out = os.path.join(self.folder, "checked")
+        built = building.build(self.subject, self.sources, [self.tools.plain], ["-O1", *CHECKS], out)
+        return built.status == 0 and all(building.run(out, *run)[0][0] == 0 for run in self.subject.runs)
+
 
 def judge(reference, level, name="level"):
     tools, out = reference.tools, os.path.join(reference.folder, name)
@@ -100,6 +111,8 @@ def judge_built(reference, level, built):
             outcome, text = "stack", f"with {reference.stack} KiB of stack: {text}"
     if outcome != SAME and not reference.is_stable():
         outcome = "unstable"
+    elif outcome != SAME and not reference.is_defined():
+        outcome = "undefined"
     return Verdict(outcome, text, reference.stack is not None, built.commands)
 
 

@@ -73,7 +73,7 @@ def csmith(seed):
         str(draw.between(2, 4)),
         "--max-expr-complexity",
         str(draw.between(3, 8)),
-        *draw.of([], ["--float"], ["--packed-struct"], ["--inline-function"], ["--builtins"]),
+        *draw.of([], ["--packed-struct"], ["--inline-function"], ["--builtins"]),
     ]
     try:
         with tempfile.TemporaryDirectory() as folder:  # it leaves a file behind

@@ -3,7 +3,7 @@
 
 import collections
 
-from judging import SAME
+from judging import EXCUSED, SAME
 
 
 def lines(records):
@@ -35,7 +35,7 @@ def by(title, builds, keys):
     for build in builds:
         for key in keys(build):
             rows[key][0] += 1
-            rows[key][1] += build["outcome"] not in (SAME, "stack", "unstable")
+            rows[key][1] += build["outcome"] not in (*EXCUSED, "stack")
             rows[key][2] += build["outcome"] == "stack"
     yield ""
     yield f"{'builds':>8} {'differ':>7} {'stack':>6}  {title}"
@@ -51,7 +51,7 @@ def crossed(builds):
     for build in builds:
         cell = cells[build["level"], build["opt"]]
         cell[0] += 1
-        cell[1] += build["outcome"] not in (SAME, "unstable")
+        cell[1] += build["outcome"] not in EXCUSED
     yield ""
     yield "level".ljust(12) + "".join(f"{opt:>15}" for opt in opts)
     for level in levels:
