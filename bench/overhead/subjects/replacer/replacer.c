@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Replaces what matches a pattern, line by line, as the change filter of Kernighan and Plauger's
  * Software Tools does and the subject 'replace' of the Siemens suite after it; written anew.
  *

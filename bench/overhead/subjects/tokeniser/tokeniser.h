@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Splits C-like text into tokens, counts them by kind and identifiers by name.
  *
  * A subject of the overhead benchmark: most of its time goes into calls of functions that do next
