@@ -21,6 +21,11 @@ def geometric_mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
+def greatest(ratios):
+    """(name, ratio) of the greatest, of ratios by name."""
+    return max(ratios.items(), key=lambda item: item[1])
+
+
 class Ratio:
     """value with a 95% interval [low, high]."""
 

@@ -1,4 +1,4 @@
-"""Runs programs and takes their user CPU time from wait4.
+"""Times programs, and prepares what a run needs.
 
 Rounds are interleaved: in each, every variant of a program runs once, in an order shuffled anew, so
 that drift of the machine falls on all alike. The first round is not counted; in it the output is
@@ -10,77 +10,41 @@ import random
 import shutil
 import sys
 
+from loads import RunFailed, Setting
 
-class RunFailed(Exception):
-    pass
-
-
-def make_inputs(program, directory):
-    """Writes the inputs that are not there yet; returns paths by name."""
-    os.makedirs(directory, exist_ok=True)
-    paths = {}
-    for name, make in program.inputs.items():
-        data_path = os.path.join(directory, program.name + "." + name)
-        paths[name] = data_path
-        if not os.path.exists(data_path):
-            with open(data_path + ".part", "wb") as file:
-                file.write(make())
-            os.rename(data_path + ".part", data_path)
-    return paths
-
-
-def command_lines(program, executable, inputs):
-    """(argv, path of standard input) for each command of the workload."""
-    lines = []
-    for command in program.commands:
-        argv, stdin = [executable], os.devnull
-        for word in command:
-            if word.startswith("@"):
-                argv.append(inputs[word[1:]])
-            elif word.startswith("<"):
-                stdin = inputs[word[1:]]
-            else:
-                argv.append(word)
-        lines.append((argv, stdin))
-    return lines
-
-
-def run_command(argv, stdin, stdout, environment):
-    """User CPU seconds of one command. Output goes to a file and not to /dev/null, where grep would stop early."""
-    actions = [(os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
-               (os.POSIX_SPAWN_OPEN, 1, stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)]
-    pid = os.posix_spawn(argv[0], argv, environment, file_actions=actions)
-    _, status, usage = os.wait4(pid, 0)
-    if status != 0:
-        raise RunFailed("'%s' ended with %s" % (" ".join(argv[:3]), describe(status)))
-    return usage.ru_utime
-
-
-def describe(status):
-    if os.WIFSIGNALED(status):
-        return "signal %d" % os.WTERMSIG(status)
-    return "exit status %d" % os.WEXITSTATUS(status)
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Runner:
     def __init__(self, work):
         self.scratch = os.path.join(work, "scratch")
-        self.inputs = os.path.join(work, "inputs")
+        self.inputs = os.path.join(work, "inputs", version_of_inputs())
 
-    def run(self, program, variant, executable):
-        """(user CPU seconds, digest of the output) of the whole workload."""
+    def make_inputs(self, program, share):
+        """Writes the inputs that are not there yet; returns paths by name."""
+        directory = os.path.join(self.inputs, "%g" % share)
+        os.makedirs(directory, exist_ok=True)
+        paths = {}
+        for name, make in program.inputs.items():
+            path = os.path.join(directory, program.name + "." + name)
+            paths[name] = path
+            if not os.path.exists(path):
+                with open(path + ".part", "wb") as file:
+                    file.write(make(share))
+                os.rename(path + ".part", path)
+        return paths
+
+    def setting(self, program, variant, executable, share=1, words=()):
         shutil.rmtree(self.scratch, ignore_errors=True)
         os.makedirs(self.scratch)
         environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", ""), "HOME": self.scratch}
         for key, value in variant.environment.items():
             environment[key] = value.format(scratch=self.scratch)
-        seconds, digest = 0.0, hashlib.sha256()
-        output = os.path.join(self.scratch, "output")
-        for argv, stdin in command_lines(program, executable, make_inputs(program, self.inputs)):
-            seconds += run_command(argv, stdin, output, environment)
-            with open(output, "rb") as file:
-                digest.update(file.read())
-        return seconds, digest.hexdigest()
+        return Setting(executable, self.make_inputs(program, share), environment, self.scratch, words)
+
+    def run(self, program, variant, executable):
+        """(CPU seconds, digest of the output) of the whole workload."""
+        return program.load.run(self.setting(program, variant, executable))
 
     def rounds(self, program, executables, count, say):
         """executables: path by variant. Returns (times by variant name, reasons by name of what failed)."""
@@ -111,6 +75,15 @@ class Runner:
                     running.remove(variant)
                     del times[variant.name]
         return times, failed
+
+
+def version_of_inputs():
+    """Inputs made by other code are not used again."""
+    digest = hashlib.sha256()
+    for name in ("inputs.py", "programs.py"):
+        with open(os.path.join(HERE, name), "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()[:12]
 
 
 def say_on_terminal(text):

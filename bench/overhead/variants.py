@@ -4,19 +4,23 @@ A variant is words added to the compiler's command, and settings for the run. Fl
 compiler's own words and not in CFLAGS, so that every link step sees them too. A tuned variant is
 a copy of another variant's program after `inquest tune`.
 
-Every program is configured once a level of optimisation, with plain clang-19; a variant copies that
-tree and compiles it again (tests/real/package remake). What was built is kept and used again as
-long as compiler, plugin and flags are the same."""
+A package is configured once a level of optimisation, with plain clang-19; a variant copies that
+tree and compiles it again (tests/real/package remake). A program of our own is compiled where its variant
+is built. What was built is kept and used again as long as compiler, plugin, flags and what says how to build are the
+same. Every variant has -fstack-usage, which changes no code: what it writes is for stack.py."""
 
 import hashlib
 import os
+import resource
 import shlex
 import shutil
 import subprocess
 
 
 class Variant:
-    def __init__(self, name, title, flags="", ours=False, environment=None, tuned_from=None, tune=None):
+    """optional: measured only where asked for by name."""
+
+    def __init__(self, name, title, flags="", ours=False, environment=None, tuned_from=None, tune=None, optional=False):
         self.name = name
         self.title = title
         self.flags = flags
@@ -24,6 +28,7 @@ class Variant:
         self.environment = environment or {}
         self.tuned_from = tuned_from
         self.tune = tune
+        self.optional = optional
 
 
 class BuildFailed(Exception):
@@ -48,13 +53,13 @@ VARIANTS = [
     Variant("calls", "calls", "-finquest=calls", ours=True),
     Variant("paths", "paths", "-finquest=paths", ours=True),
     Variant("full", "full", "-finquest=full", ours=True),
-    Variant("off", "flags off", ours=True, tuned_from="paths", tune=tune_off),
+    Variant("off", "tuned off", ours=True, tuned_from="paths", tune=tune_off),
     Variant("realistic", "realistic", ours=True, tuned_from="paths", tune=tune_realistic),
     Variant("single", "paths, not tunable", "-finquest=paths -fno-inquest-tunable", ours=True),
     Variant("gcov", "gcov", "--coverage", environment={"GCOV_PREFIX": "{scratch}"}),
     Variant("source", "source-based coverage", "-fprofile-instr-generate -fcoverage-mapping",
             environment={"LLVM_PROFILE_FILE": "{scratch}/profile"}),
-    Variant("xray", "XRay", "-fxray-instrument", environment={"XRAY_OPTIONS": "patch_premain=true"}),
+    Variant("xray", "XRay", "-fxray-instrument", environment={"XRAY_OPTIONS": "patch_premain=true"}, optional=True),
 ]
 
 
@@ -63,6 +68,7 @@ class Builder:
 
     def __init__(self, source, work, plain, ours, tool):
         self.package = os.path.join(source, "tests", "real", "package")
+        self.subjects = os.path.join(source, "bench", "overhead", "subjects")
         self.work = work
         self.plain = plain
         self.ours = ours
@@ -75,13 +81,38 @@ class Builder:
             return self.tune(program, variant, opt)
         directory = self.directory(program, variant, opt)
         compiler = self.compiler(variant)
-        stamp = self.stamp(compiler, opt)
+        stamp = self.stamp(program, compiler, opt)
         if not self.is_fresh(directory, stamp):
-            base = self.configured(program, opt)
-            self.run_package(program, ["--from", base, "--cc", shlex.join(compiler), "--opt", opt, "--work", directory,
-                                       "--jobs", "1", "remake"])
+            if program.sources:
+                self.compile(program, compiler, opt, directory)
+            else:
+                self.remake(program, compiler, opt, directory)
             write(os.path.join(directory, "stamp"), stamp)
+        if program.sources:
+            return os.path.join(directory, program.name)
         return self.run_package(program, ["--work", directory, "single"]).strip()
+
+    def remake(self, program, compiler, opt, directory):
+        self.run_package(program, ["--from", self.configured(program, opt), "--cc", shlex.join(compiler), "--opt", opt,
+                                   "--work", directory, "--jobs", "1", "remake"])
+
+    def compile(self, program, compiler, opt, directory):
+        """A program of our own; leaves the time it took where 'package remake' does."""
+        shutil.rmtree(directory, ignore_errors=True)
+        os.makedirs(directory)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        objects = []
+        for source in program.sources:
+            objects.append(os.path.join(directory, source + ".o"))
+            self.run_compiler(compiler + [opt, "-g", "-c", "-o", objects[-1], source], os.path.join(self.subjects, program.name))
+        self.run_compiler(compiler + [opt, "-g", "-o", os.path.join(directory, program.name)] + objects, directory)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        write(os.path.join(directory, "time"), "%.3f %.3f 0\n" % (after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime))
+
+    def run_compiler(self, argv, directory):
+        done = subprocess.run(argv, capture_output=True, text=True, cwd=directory, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise BuildFailed(last_line(done.stderr))
 
     def seconds(self, program, variant, opt):
         """CPU seconds that compiling and linking took, or None."""
@@ -97,14 +128,25 @@ class Builder:
         return os.path.join(self.work, "build", program.name + opt, variant.name)
 
     def compiler(self, variant):
-        return (self.ours if variant.ours else self.plain) + shlex.split(variant.flags)
+        return (self.ours if variant.ours else self.plain) + ["-fstack-usage"] + shlex.split(variant.flags)
 
-    def stamp(self, compiler, opt):
+    def stamp(self, program, compiler, opt):
         try:
             version = subprocess.run(compiler[:1] + ["--version"], capture_output=True, text=True, check=True).stdout
         except (OSError, subprocess.CalledProcessError) as error:
             raise BuildFailed("cannot run '%s': %s" % (compiler[0], error))
-        return hashlib.sha256("\n".join(compiler + [opt, version]).encode()).hexdigest()
+        digest = hashlib.sha256("\n".join(compiler + [opt, version]).encode())
+        for path in self.instructions(program):
+            with open(path, "rb") as file:
+                digest.update(file.read())
+        return digest.hexdigest()
+
+    def instructions(self, program):
+        """The files that say how a program is built, or that it is built from."""
+        if program.sources:
+            folder = os.path.join(self.subjects, program.name)
+            return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+        return [os.path.join(os.path.dirname(self.package), "packages", program.package + ".sh")]
 
     def is_fresh(self, directory, stamp):
         try:
@@ -134,11 +176,12 @@ class Builder:
         directory = self.directory(program, variant, opt)
         os.makedirs(directory, exist_ok=True)
         tuned = os.path.join(directory, os.path.basename(original))
-        shutil.copy2(original, tuned)
+        for name in (os.path.basename(original),) + program.load.beside:
+            shutil.copy2(os.path.join(os.path.dirname(original), name), os.path.join(directory, name))
         for step in variant.tune(program):
             done = subprocess.run([self.tool, "tune", tuned] + step, capture_output=True, text=True)
             # 1 is "not found": a function of the list may be absent where it was inlined everywhere.
-            if done.returncode not in (0, 1):
+            if done.returncode not in ((0, 1) if step[0] == "--on" else (0,)):
                 raise BuildFailed("inquest tune %s: %s" % (" ".join(step), last_line(done.stderr)))
         return tuned
 
