@@ -10,5 +10,6 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nice "$here/../behaviour/selftest" || exit 1
+nice "$here/../behaviour/known/check" --build "$INQUEST_BUILD" || exit 1
 # A seed whose first programs have musttail, setjmp, varargs, bit-fields, computed goto, assembly, recursion and threads.
 nice "$here/../behaviour/campaign" --seed check4 --builds 60 --work "$work"
