@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the stores of coverage bytes in an executable's machine code against its model."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth"))
+from binary import plain_name  # noqa: E402
+from flow import Flow  # noqa: E402
+import library  # noqa: E402
+from machine import Code  # noqa: E402
+from model import Model  # noqa: E402
+from walk import TooDeep, Walker  # noqa: E402
+
+PLAIN = ".inquest.plain"
+MOST_STATES = 400000
+
+
+class Totals:
+    fields = ("functions", "stores", "calls", "loose", "made", "plain", "skipped", "unreached")
+
+    def __init__(self):
+        for field in self.fields:
+            setattr(self, field, 0)
+
+    def __str__(self):
+        return " ".join(f"{field} {getattr(self, field)}" for field in self.fields)
+
+
+class Violation:
+    def __init__(self, function, address, text, before):
+        self.function, self.address, self.text, self.before = function, address, text, before
+
+    def __str__(self):
+        return f"{self.function} at 0x{self.address:x}: {self.text} (last event: {self.before})"
+
+
+class Checker:
+    def __init__(self, inquest, path):
+        self.model, self.code = Model(inquest, path), Code(path)
+        self.walker = Walker(self.model)
+        self.modules = {ident: number for number, (ident, _) in enumerate(self.model.modules)}
+        self.totals = Totals()
+        self.violations, self.notes = [], []
+        self._check_layout()
+        self.flows = {}
+        for low, high, name, _ in self.code.binary.functions:
+            if low not in self.flows and low in self.code.index:
+                self.flows[low] = (name, Flow(self.code, low, high))
+        self.ending = self._find_ending()
+
+    def _check_layout(self):
+        """Both sides must number sites alike, or all that follows would be nonsense."""
+        counts = {}
+        for ident, _ in self.code.coverage.values():
+            counts[ident] = counts.get(ident, 0) + 1
+        for ident, count in counts.items():
+            if ident not in self.modules or self.model.site_count(self.modules[ident]) != count:
+                raise ValueError(f"module {ident:x}: {count} coverage bytes, and the model has other sites")
+
+    # ---- Which functions never return
+
+    def _returns(self, flow, ending):
+        seen, work = set(), [0]
+        while work:
+            i = work.pop()
+            if i in seen:
+                continue
+            seen.add(i)
+            ins = flow.body[i]
+            if ins.name.startswith("ret"):
+                return True
+            if flow.is_tail_jump(i) and ins.target() not in ending:
+                return True
+            if ins.name.startswith("call") and self._never_returns(flow, ins, ending):
+                continue
+            work += flow.successors[i]
+        return False
+
+    def _never_returns(self, flow, ins, ending):
+        names = flow._callee(ins)
+        return ins.target() in ending or bool(names and names & library.ENDS)
+
+    def _find_ending(self):
+        ending, changed = set(), True
+        while changed:
+            changed = False
+            for low, (_, flow) in self.flows.items():
+                if low not in ending and flow.body and not self._returns(flow, ending):
+                    ending.add(low)
+                    changed = True
+        return ending
+
+    # ---- Functions
+
+    def run(self):
+        for _, (name, flow) in sorted(self.flows.items()):
+            source, plain, _ = name.partition(PLAIN)
+            functions = self._model_of(source)
+            if functions and plain:
+                self._check_plain(name, set(functions), flow)
+            elif functions:
+                self.check_function(name, functions, flow)
+        return self.violations
+
+    def _check_plain(self, name, functions, flow):
+        """A plain copy stores nothing of its own; what has no copy may have been inlined into it."""
+        for block in flow.blocks().values():
+            for event in block.events:
+                if event[0] == "odd":
+                    self._violate(name, event[1], "a plain copy accesses coverage bytes", "none")
+                elif event[0] == "store":
+                    self.totals.plain += 1
+                    if self.model.sites[self.site(event[2])][0] in functions:
+                        self._violate(name, event[1], "a plain copy records a call of its own", "none")
+
+    def _model_of(self, name):
+        found = self.model.by_name.get(name) or self.model.by_name.get(plain_name(name)) or ()
+        return [f for f in found if self.model.functions[f].level != "none" and self.model.functions[f].nodes]
+
+    def check_function(self, name, functions, flow):
+        before = len(self.violations)
+        try:
+            seen = FunctionCheck(self, name, flow).run(self.walker.start(functions))
+        except TooDeep:
+            self._skip(name, "calls nest too deep")
+            return
+        if flow.guessed and len(self.violations) > before:
+            del self.violations[before:]
+            self._skip(name, "where an indirect jump leads is not known")
+            return
+        self.totals.functions += 1
+        if len(self.violations) == before:
+            self._count_unreached(name, flow, seen)
+
+    def _skip(self, name, why):
+        self.totals.skipped += 1
+        self.notes.append(f"{name}: skipped: {why}")
+
+    def _count_unreached(self, name, flow, seen):
+        missing = [e for block in flow.blocks().values() for e in block.events
+                   if e[0] in ("store", "odd") and e[1] not in seen]
+        if missing:
+            self.totals.unreached += len(missing)
+            self.notes.append(f"{name}: {len(missing)} stores are not reached, the first at 0x{missing[0][1]:x}")
+
+    def _violate(self, name, address, text, before):
+        if not any(v.address == address and v.text == text for v in self.violations):
+            self.violations.append(Violation(name, address, text, before))
+
+    def site(self, byte):
+        ident, number = byte
+        return (self.modules[ident], number)
+
+
+class FunctionCheck:
+    """One function: all pairs of a block and the places that control can have in the source when it gets there."""
+
+    def __init__(self, checker, name, flow):
+        self.checker, self.name, self.flow = checker, name, flow
+        self.walker, self.totals = checker.walker, checker.totals
+        self.blocks = flow.blocks()
+        self.seen_events = {}  # address: "store", "call", "loose", "made"
+
+    def run(self, places):
+        seen, work = set(), [(0, places, "entry")]
+        while work:
+            first, places, before = work.pop()
+            if (first, places) in seen:
+                continue
+            seen.add((first, places))
+            if len(seen) > MOST_STATES:
+                raise TooDeep
+            block = self.blocks[first]
+            for event in block.events:
+                places, before = self._event(event, places, before)
+                if not places:
+                    break
+            if places:
+                work += [(s, places, before) for s in block.successors]
+        for kind in self.seen_events.values():
+            field = {"store": "stores", "call": "calls"}.get(kind, kind)
+            setattr(self.totals, field, getattr(self.totals, field) + 1)
+        return self.seen_events
+
+    def _event(self, event, places, before):
+        handler = getattr(self, "_on_" + event[0])
+        return handler(event, places, before)
+
+    def _fail(self, event, text, before):
+        self.checker._violate(self.name, event[1], text, before)
+        return frozenset(), before
+
+    def _describe(self, places):
+        pending = {self.checker.model.functions[f].nodes[n].site for _, f, n, p in places if p}
+        return "; ".join(self.checker.model.describe(s) for s in sorted(pending)) or "none"
+
+    def _on_store(self, event, places, before):
+        site = self.checker.site(event[2])
+        self.seen_events[event[1]] = "store"
+        text = self.checker.model.describe(site)
+        after = self.walker.store(places, site)
+        if not after:
+            return self._fail(event, f"stores the byte of {text}, where control cannot be", before)
+        return after, f"store 0x{event[1]:x} of {text}"
+
+    def _on_odd(self, event, places, before):
+        return self._fail(event, f"accesses coverage bytes: {event[2]}", before)
+
+    def _on_call(self, event, places, before):
+        _, address, names, how = event
+        after, made = self.walker.call(places, names)
+        text = ", ".join(sorted(names)) if names is not None else "a pointer"
+        if not after:
+            return self._fail(event, f"calls {text} without the store of any call of it", before)
+        free = not made or all("loose" in node.site_flags for node in made)
+        kind = "call" if made and not free else "loose" if made or (names & self.walker.loose) else "made"
+        if self.seen_events.get(address) != "call":
+            self.seen_events[address] = kind
+        ends = (made and all("noreturn" in node.site_flags for node in made)) or (
+            names and (names & library.ENDS or self._is_ending(event)))
+        if how:
+            reach = self.walker.reach(after)
+            if not (ends or reach.returns or reach.ends):
+                return self._fail(event, f"leaves for {text} with calls to be made", before)
+            return (places, before) if how == "maybe" else (frozenset(), before)
+        return (frozenset() if ends else after), f"call 0x{address:x} of {text}"
+
+    def _is_ending(self, event):
+        ins = self.flow.body[self.flow.position[event[1]]]
+        return ins.target() in self.checker.ending
+
+    def _on_return(self, event, places, before):
+        reach = self.walker.reach(places)
+        if not (reach.returns or reach.ends):
+            return self._fail(event, f"returns where control cannot; announced: {self._describe(places)}", before)
+        return frozenset(), before
+
+    def _on_trap(self, event, places, before):
+        return frozenset(), before
+
+    def _on_jump(self, event, places, before):
+        return places, before
