@@ -10,14 +10,16 @@ from flow import Flow  # noqa: E402
 import library  # noqa: E402
 from machine import Code  # noqa: E402
 from model import Model  # noqa: E402
-from walk import TooDeep, Walker  # noqa: E402
+from rows import Rows  # noqa: E402
+from inlined import read_inlined  # noqa: E402
+from walk import Facts, TooDeep, Walker  # noqa: E402
 
 PLAIN = ".inquest.plain"
 MOST_STATES = 400000
 
 
 class Totals:
-    fields = ("functions", "stores", "calls", "loose", "made", "plain", "skipped", "unreached")
+    fields = ("functions", "stores", "calls", "loose", "made", "jumps", "moved", "plain", "skipped", "unreached")
 
     def __init__(self):
         for field in self.fields:
@@ -35,11 +37,16 @@ class Violation:
         return f"{self.function} at 0x{self.address:x}: {self.text} (last event: {self.before})"
 
 
+def open_checker(inquest, path):
+    model = Model(inquest, path)
+    return Checker(model, Rows(model, path), path)
+
+
 class Checker:
-    def __init__(self, inquest, path):
-        self.model, self.code = Model(inquest, path), Code(path)
-        self.walker = Walker(self.model)
-        self.modules = {ident: number for number, (ident, _) in enumerate(self.model.modules)}
+    def __init__(self, model, rows, path):
+        self.model, self.rows, self.code = model, rows, Code(path)
+        self.facts, self.inlined = Facts(model), read_inlined(path)
+        self.modules = {ident: number for number, (ident, _, _) in enumerate(self.model.modules)}
         self.totals = Totals()
         self.violations, self.notes = [], []
         self._check_layout()
@@ -78,7 +85,7 @@ class Checker:
         return False
 
     def _never_returns(self, flow, ins, ending):
-        names = flow._callee(ins)
+        names = flow.callee(ins)
         return ins.target() in ending or bool(names and names & library.ENDS)
 
     def _find_ending(self):
@@ -96,7 +103,7 @@ class Checker:
     def run(self):
         for _, (name, flow) in sorted(self.flows.items()):
             source, plain, _ = name.partition(PLAIN)
-            functions = self._model_of(source)
+            functions = self.model_of(source)
             if functions and plain:
                 self._check_plain(name, set(functions), flow)
             elif functions:
@@ -108,20 +115,20 @@ class Checker:
         for block in flow.blocks().values():
             for event in block.events:
                 if event[0] == "odd":
-                    self._violate(name, event[1], "a plain copy accesses coverage bytes", "none")
+                    self.violate(name, event[1], "a plain copy accesses coverage bytes", "none")
                 elif event[0] == "store":
                     self.totals.plain += 1
                     if self.model.sites[self.site(event[2])][0] in functions:
-                        self._violate(name, event[1], "a plain copy records a call of its own", "none")
+                        self.violate(name, event[1], "a plain copy records a call of its own", "none")
 
-    def _model_of(self, name):
+    def model_of(self, name):
         found = self.model.by_name.get(name) or self.model.by_name.get(plain_name(name)) or ()
         return [f for f in found if self.model.functions[f].level != "none" and self.model.functions[f].nodes]
 
     def check_function(self, name, functions, flow):
         before = len(self.violations)
         try:
-            seen = FunctionCheck(self, name, flow).run(self.walker.start(functions))
+            seen = FunctionCheck(self, name, flow).run(functions)
         except TooDeep:
             self._skip(name, "calls nest too deep")
             return
@@ -144,7 +151,7 @@ class Checker:
             self.totals.unreached += len(missing)
             self.notes.append(f"{name}: {len(missing)} stores are not reached, the first at 0x{missing[0][1]:x}")
 
-    def _violate(self, name, address, text, before):
+    def violate(self, name, address, text, before):
         if not any(v.address == address and v.text == text for v in self.violations):
             self.violations.append(Violation(name, address, text, before))
 
@@ -158,12 +165,15 @@ class FunctionCheck:
 
     def __init__(self, checker, name, flow):
         self.checker, self.name, self.flow = checker, name, flow
-        self.walker, self.totals = checker.walker, checker.totals
+        self.totals = checker.totals
         self.blocks = flow.blocks()
-        self.seen_events = {}  # address: "store", "call", "loose", "made"
+        self.seen_events = {}  # address: "store", "call", "loose", "made", "jumps", "moved"
 
-    def run(self, places):
-        seen, work = set(), [(0, places, "entry")]
+    def run(self, functions):
+        # with itself: recursion may have become a loop
+        inlined = self.checker.inlined.get(self.flow.low, set()) | {self.checker.model.functions[f].name for f in functions}
+        self.walker = Walker(self.checker.facts, inlined)
+        seen, work = set(), [(0, self.walker.start(functions), "entry")]
         while work:
             first, places, before = work.pop()
             if (first, places) in seen:
@@ -176,6 +186,8 @@ class FunctionCheck:
                 places, before = self._event(event, places, before)
                 if not places:
                     break
+            if places and not block.successors:
+                self._run_out(block, places, before)
             if places:
                 work += [(s, places, before) for s in block.successors]
         for kind in self.seen_events.values():
@@ -183,12 +195,17 @@ class FunctionCheck:
             setattr(self.totals, field, getattr(self.totals, field) + 1)
         return self.seen_events
 
+    def _run_out(self, block, places, before):
+        """Code ends where the source has nothing that could come."""
+        if not self.walker.reach(places).ends:
+            self._fail((None, self.flow.body[block.first].address), f"runs out of the function; announced: {self._describe(places)}", before)
+
     def _event(self, event, places, before):
         handler = getattr(self, "_on_" + event[0])
         return handler(event, places, before)
 
     def _fail(self, event, text, before):
-        self.checker._violate(self.name, event[1], text, before)
+        self.checker.violate(self.name, event[1], text, before)
         return frozenset(), before
 
     def _describe(self, places):
@@ -202,6 +219,10 @@ class FunctionCheck:
         after = self.walker.store(places, site)
         if not after:
             return self._fail(event, f"stores the byte of {text}, where control cannot be", before)
+        function, n = self.checker.model.sites[site]
+        named = {m for f, m in self.checker.rows.nodes_at(event[1]) if f == function}
+        if named and n not in named:
+            return self._fail(event, f"stores the byte of {text}, and its row is that of node {named.pop()}", before)
         return after, f"store 0x{event[1]:x} of {text}"
 
     def _on_odd(self, event, places, before):
@@ -214,7 +235,7 @@ class FunctionCheck:
         if not after:
             return self._fail(event, f"calls {text} without the store of any call of it", before)
         free = not made or all("loose" in node.site_flags for node in made)
-        kind = "call" if made and not free else "loose" if made or (names & self.walker.loose) else "made"
+        kind = "call" if made and not free else "loose" if made or (names & self.checker.facts.loose) else "made"
         if self.seen_events.get(address) != "call":
             self.seen_events[address] = kind
         ends = (made and all("noreturn" in node.site_flags for node in made)) or (
@@ -240,4 +261,24 @@ class FunctionCheck:
         return frozenset(), before
 
     def _on_jump(self, event, places, before):
+        """A branch that decides whether a call is made must not come behind the store that announces the call. Branches
+        are known by their rows, which may be wrong in other ways: so nothing else is concluded from them."""
+        branches = self.checker.rows.nodes_at(event[1])
+        if not branches:
+            return places, before
+        if branches & self.walker.reach(places).nodes:
+            self.seen_events[event[1]] = "jumps"
+            return places, before
+        for site in {self.checker.model.functions[f].nodes[n].site for _, f, n, pending in places if pending}:
+            for function, n in branches:
+                if self._decides(function, n, site):
+                    text = self.checker.model.describe(site)
+                    return self._fail(event, f"decides at node {n} whether to announce {text}, which has been done", before)
+        self.seen_events.setdefault(event[1], "moved")
         return places, before
+
+    def _decides(self, function, n, site):
+        """Do some ways from the branch come to the call's announcement next, and others not?"""
+        reach = self.walker.reach(frozenset([((), function, n, False)]))
+        return (site in reach.announced and self.checker.model.sites[site][0] == function
+                and (len(reach.announced) > 1 or reach.returns))

@@ -237,14 +237,14 @@ class Flow:
         if ins.name.startswith(("ud2", "hlt", "int3")):
             return ("trap", ins.address)
         if ins.name.startswith("call"):
-            return ("call", ins.address, self._callee(ins), "")
+            return ("call", ins.address, self.callee(ins), "")
         if self.is_tail_jump(i):
-            return ("call", ins.address, self._callee(ins), "tail" if ins.name.startswith("jmp") else "maybe")
+            return ("call", ins.address, self.callee(ins), "tail" if ins.name.startswith("jmp") else "maybe")
         if ins.name.startswith("j") and not ins.name.startswith("jmp"):
             return ("jump", ins.address)
         return self._coverage_event(i, ins)
 
-    def _callee(self, ins):
+    def callee(self, ins):
         """Names it may go by; None through a pointer."""
         target = ins.target()
         if target is not None:

@@ -22,8 +22,8 @@ class Node:
 
 
 class Function:
-    def __init__(self, ident, module, name, place, level):
-        self.ident, self.module, self.name, self.level = ident, module, name, level
+    def __init__(self, ident, module, name, source, place, level):
+        self.ident, self.module, self.name, self.source, self.level = ident, module, name, source, level
         self.file, self.line = place
         self.nodes = []
 
@@ -58,17 +58,17 @@ class Model:
             self.sets[number] = tuple(members)
         elif word == "module":
             fields = line.split()
-            self.modules.append((int(fields[5], 16), fields[7]))
+            self.modules.append((int(fields[5], 16), fields[7], bool(int(fields[9]) & 2)))  # optimised?
         elif word == "file":
             number, name = int(line.split()[1]), line.rstrip('"').rsplit('"', 1)[1]
             self.files[number] = name.rsplit("/", 1)[-1]
 
     def _read_function(self, match):
-        ident, module, name, _, place, level = match.groups()
+        ident, module, name, source, place, level = match.groups()
         file, _, line = place.partition(":")
         place = (self.files.get(int(file)), int(line)) if line else (None, 0)
         assert int(ident) == len(self.functions)
-        self.functions.append(Function(int(ident), int(module), name, place, level))
+        self.functions.append(Function(int(ident), int(module), name, source, place, level))
 
     def _read_node(self, match):
         number, place, flags, successors = match.groups()

@@ -31,10 +31,50 @@ class Reach:
         self.returns = self.ends = False
 
 
-class Walker:
+class Facts:
+    """Of functions of the model, whoever walks it."""
+
     def __init__(self, model):
         self.model = model
-        self._reach, self._quiet = {}, {}
+        self._quiet, self._silent = {}, {}
+        self.loose = {node.callee for f in model.functions for node in f.nodes if "loose" in node.site_flags}
+
+    def is_quiet(self, function, n):
+        """Does control return from behind the call, and can it do so only without another call?"""
+        key = (function, n)
+        if key not in self._quiet:
+            nodes = self.model.functions[function].nodes
+            seen = self._behind(nodes, nodes[n].successors)
+            self._quiet[key] = (any("return" in nodes[m].flags for m in seen)
+                                and not any(nodes[m].is_call for m in seen))
+        return self._quiet[key]
+
+    @staticmethod
+    def _behind(nodes, work, past_calls=True):
+        seen, work = set(), list(work)
+        while work:
+            m = work.pop()
+            if m not in seen:
+                seen.add(m)
+                work += nodes[m].successors if past_calls or not nodes[m].is_call else ()
+        return seen
+
+    def is_silent(self, function):
+        """Can it return without a call, so that nothing of it need be left once it is inlined?"""
+        if function not in self._silent:
+            nodes = self.model.functions[function].nodes
+            optimized = self.model.modules[self.model.functions[function].module][2]
+            self._silent[function] = optimized and any(
+                "return" in nodes[m].flags for m in self._behind(nodes, [0], past_calls=False))
+        return self._silent[function]
+
+
+class Walker:
+    """Of one function of the machine code; `inlined` are names of what was inlined into it."""
+
+    def __init__(self, facts, inlined):
+        self.facts, self.model, self.inlined = facts, facts.model, inlined
+        self._reach = {}
 
     def start(self, functions):
         return frozenset(((), f, 0, False) for f in functions)
@@ -42,28 +82,19 @@ class Walker:
     def _after(self, frames, function, n):
         return [(frames, function, s, False) for s in self.model.functions[function].nodes[n].successors]
 
-    def _is_quiet(self, function, n):
-        """Does control return from behind the call, and can it do so only without another call?"""
-        key = (function, n)
-        if key not in self._quiet:
-            nodes = self.model.functions[function].nodes
-            seen, work, returns = set(), list(nodes[n].successors), False
-            while work:
-                m = work.pop()
-                if m not in seen:
-                    seen.add(m)
-                    returns |= "return" in nodes[m].flags
-                    work += nodes[m].successors
-            self._quiet[key] = returns and not any(nodes[m].is_call for m in seen)
-        return self._quiet[key]
-
     def _inlined(self, place):
         frames, function, n, _ = place
         node = self.model.functions[function].nodes[n]
-        inner = frames if self._is_quiet(function, n) else (*frames, (function, n))
-        if len(inner) > MOST_FRAMES:
+        inner = frames if self.facts.is_quiet(function, n) else (*frames, (function, n))
+        callees = [callee for callee in node.callees if self._may_inline(callee)]
+        if callees and len(inner) > MOST_FRAMES:
             raise TooDeep
-        return [(inner, callee, 0, False) for callee in node.callees if self.model.functions[callee].nodes]
+        return [(inner, callee, 0, False) for callee in callees]
+
+    def _may_inline(self, callee):
+        function = self.model.functions[callee]
+        return bool(function.nodes) and (
+            function.name in self.inlined or function.source in self.inlined or self.facts.is_silent(callee))
 
     def _may_fold(self, node):
         """May the call be none in machine code, though its callee was not inlined?"""
@@ -110,7 +141,7 @@ class Walker:
         """Places after this byte was stored; none: control cannot be there."""
         return frozenset((f, fn, n, True) for f, fn, n, _ in self.reach(places).announced.get(site, ()))
 
-    def _matches(self, node, names):
+    def matches(self, node, names):
         """1: this is its call. 2: a call that may stand for it, and perhaps not alone."""
         if names is None:
             return 1 if node.callee is None else 0
@@ -129,18 +160,12 @@ class Walker:
         for place in self.reach(places).pending:
             frames, function, n, _ = place
             node = self.model.functions[function].nodes[n]
-            match = self._matches(node, names)
+            match = self.matches(node, names)
             if match:
                 made.append(node)
                 after.update(self._after(frames, function, n))
             if match == 2:
                 after.add(place)
-        if names and any(library.is_free(name) or name in self.loose for name in names):
+        if names and any(library.is_free(name) or name in self.facts.loose for name in names):
             after |= places
         return frozenset(after), made
-
-    @property
-    def loose(self):
-        if not hasattr(self, "_loose"):
-            self._loose = {node.callee for f in self.model.functions for node in f.nodes if "loose" in node.site_flags}
-        return self._loose
