@@ -25,6 +25,10 @@ class Totals:
         for field in self.fields:
             setattr(self, field, 0)
 
+    def add(self, other):
+        for field in self.fields:
+            setattr(self, field, getattr(self, field) + getattr(other, field))
+
     def __str__(self):
         return " ".join(f"{field} {getattr(self, field)}" for field in self.fields)
 
@@ -55,6 +59,8 @@ class Checker:
             if low not in self.flows and low in self.code.index:
                 self.flows[low] = (name, Flow(self.code, low, high))
         self.ending = self._find_ending()
+        for _, flow in self.flows.values():
+            flow.cut(lambda flow, ins: self._never_returns(flow, ins, self.ending))
 
     def _check_layout(self):
         """Both sides must number sites alike, or all that follows would be nonsense."""
@@ -86,7 +92,7 @@ class Checker:
 
     def _never_returns(self, flow, ins, ending):
         names = flow.callee(ins)
-        return ins.target() in ending or bool(names and names & library.ENDS)
+        return ins.target() in ending or bool(names and names & self.facts.ends)
 
     def _find_ending(self):
         ending, changed = set(), True
@@ -238,18 +244,14 @@ class FunctionCheck:
         kind = "call" if made and not free else "loose" if made or (names & self.checker.facts.loose) else "made"
         if self.seen_events.get(address) != "call":
             self.seen_events[address] = kind
-        ends = (made and all("noreturn" in node.site_flags for node in made)) or (
-            names and (names & library.ENDS or self._is_ending(event)))
+        ends = not how and not self.flow.successors[self.flow.position[address]] or (
+            made and all("noreturn" in node.site_flags for node in made))
         if how:
             reach = self.walker.reach(after)
             if not (ends or reach.returns or reach.ends):
                 return self._fail(event, f"leaves for {text} with calls to be made", before)
             return (places, before) if how == "maybe" else (frozenset(), before)
         return (frozenset() if ends else after), f"call 0x{address:x} of {text}"
-
-    def _is_ending(self, event):
-        ins = self.flow.body[self.flow.position[event[1]]]
-        return ins.target() in self.checker.ending
 
     def _on_return(self, event, places, before):
         reach = self.walker.reach(places)

@@ -51,6 +51,13 @@ class Flow:
         return (target is not None and not self._inside(target)) or (
             target is None and not self.successors[i])
 
+    def cut(self, ends):
+        """Control does not go on behind calls for which `ends` is true."""
+        for i, ins in enumerate(self.body):
+            if ins.name.startswith("call") and ends(self, ins):
+                self.successors[i] = []
+        self._find_predecessors()
+
     # ---- Indirect jumps
 
     def _resolve_jumps(self):
@@ -67,15 +74,17 @@ class Flow:
                     self.successors[i] = targets
                     changed = True
         for i in jumps:
-            if not self.successors[i] and self._looks_like_table(i):
+            if not self.successors[i] and (self._looks_like_table(i) or self._labels()):
                 self.successors[i] = sorted({self.position[t] for table in self._all_tables()
                                              for t in self._read_table(table)} | self._labels())
                 self.guessed = True
         self._find_predecessors()
 
     def _labels(self):
-        """Positions that pointers in the program's data lead to: computed gotos."""
-        return {self.position[t] for t in self.code.pointers.values() if t in self.position and t != self.low}
+        """Positions whose address is in the program's data or is taken in the function: computed gotos."""
+        taken = {ins.reference for ins in self.body if ins.name.startswith("lea")}
+        return {self.position[t] for t in taken | set(self.code.pointers.values())
+                if t in self.position and t != self.low}
 
     def _looks_like_table(self, i):
         """Is the address that it jumps to loaded by an index?"""

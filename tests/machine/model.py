@@ -6,7 +6,7 @@ import re
 import subprocess
 
 _FUNCTION = re.compile(r'^function (\d+) module (\d+) "([^"]*)".*? source "([^"]*)" at (\S+) .*?level (\w+)')
-_NODE = re.compile(r"^  node (\d+) at (\S+)(?: flags (\S+))?(?: -> ([\d ]+))?$")
+_NODE = re.compile(r"^  node (\d+) at (\S+)(?: flags (\S+))?(?: -> ([\d !]+))?$")
 _SITE = re.compile(r'^    site (?:"([^"]*)"|\*)(?: flags (\S+))? callees (\d+)')
 
 
@@ -76,7 +76,8 @@ class Model:
         assert int(number) == len(nodes)
         line = int(place.split(":")[1]) if ":" in place else 0
         nodes.append(Node(line, frozenset((flags or "").split(",")),
-                          tuple(int(s) for s in (successors or "").split())))
+                          # not those of unwinding (`!`): machine code comes there by tables that are not read
+                          tuple(int(s) for s in (successors or "").split() if not s.endswith("!"))))
 
     def _read_site(self, match):
         function = self.functions[-1]

@@ -37,6 +37,8 @@ class Facts:
     def __init__(self, model):
         self.model = model
         self._quiet, self._silent = {}, {}
+        self.ends = library.ENDS | {node.callee for f in model.functions for node in f.nodes
+                                    if {"noreturn", "external"} <= node.site_flags and node.callee}
         self.loose = {node.callee for f in model.functions for node in f.nodes if "loose" in node.site_flags}
 
     def is_quiet(self, function, n):
