@@ -19,7 +19,7 @@ MOST_STATES = 400000
 
 
 class Totals:
-    fields = ("functions", "stores", "calls", "loose", "made", "jumps", "moved", "plain", "skipped", "unreached")
+    fields = ("functions", "stores", "computed", "calls", "loose", "made", "jumps", "moved", "plain", "skipped", "unreached")
 
     def __init__(self):
         for field in self.fields:
@@ -152,7 +152,7 @@ class Checker:
 
     def _count_unreached(self, name, flow, seen):
         missing = [e for block in flow.blocks().values() for e in block.events
-                   if e[0] in ("store", "odd") and e[1] not in seen]
+                   if e[0] in ("store", "computed", "odd") and e[1] not in seen]
         if missing:
             self.totals.unreached += len(missing)
             self.notes.append(f"{name}: {len(missing)} stores are not reached, the first at 0x{missing[0][1]:x}")
@@ -230,6 +230,13 @@ class FunctionCheck:
         if named and n not in named:
             return self._fail(event, f"stores the byte of {text}, and its row is that of node {named.pop()}", before)
         return after, f"store 0x{event[1]:x} of {text}"
+
+    def _on_computed(self, event, places, before):
+        self.seen_events[event[1]] = "computed"
+        after = self.walker.store_any(places, self.checker.modules[event[2]])
+        if not after:
+            return self._fail(event, "stores a byte where control can come to no call", before)
+        return after, f"store 0x{event[1]:x} of a byte that is computed"
 
     def _on_odd(self, event, places, before):
         return self._fail(event, f"accesses coverage bytes: {event[2]}", before)

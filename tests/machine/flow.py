@@ -20,6 +20,8 @@ class Flow:
         self.position = {ins.address: i for i, ins in enumerate(self.body)}
         self._tables = None
         self.guessed = False  # is there an indirect jump that may go to more places than it can?
+        low, high = code.coverage_range
+        self.takes_coverage = any(ins.name.startswith("lea") and low <= (ins.reference or 0) < high for ins in self.body)
         self.successors = [self._successors(i) for i in range(len(self.body))]
         self._resolve_jumps()
 
@@ -107,7 +109,7 @@ class Flow:
         operands = split_operands(self.body[d].operands)
         if self.body[d].name.startswith("add") and register_of(operands[0]):
             bases = [register_of(operands[0]), register_of(operands[-1])]
-            return {t for base in bases for t in self._addresses(d, base)}
+            return {t for base in bases for t in self._addresses(d, base, 0)}
         return self._tables_in(d, operands[0])
 
     def _tables_in(self, i, operand):
@@ -116,12 +118,20 @@ class Flow:
             return set()
         if match.group(2) is None:
             return {int(match.group(1), 16)} if match.group(1) else set()
-        return {t + int(match.group(1) or "0", 16) for t in self._addresses(i, register_of(match.group(2)))}
+        return {t + int(match.group(1) or "0", 16) for t in self._addresses(i, register_of(match.group(2)), 0)}
 
-    def _addresses(self, i, family):
-        """Addresses that `lea` may have put into the register before position i."""
-        return {self.body[d].reference for d in self._definitions(i, family)
-                if self.body[d].name.startswith("lea") and self.body[d].reference}
+    def _addresses(self, i, family, steps=4):
+        """Addresses that `lea` may have put into the register before position i, or that it was computed from."""
+        found = set()
+        for d in self._definitions(i, family):
+            ins = self.body[d]
+            if ins.name.startswith("lea") and ins.reference:
+                found.add(ins.reference)
+            elif steps and ins.name.startswith(("lea", "add", "sub", "cmov")):
+                for name in set(re.findall(r"%\w+", ins.operands)):
+                    if register_of(name):
+                        found |= self._addresses(d, register_of(name), steps - 1)
+        return found
 
     def _definitions(self, i, family):
         """Positions that may have written the register last before position i; copies are followed."""
@@ -226,18 +236,35 @@ class Flow:
     def _coverage_event(self, i, ins):
         low, high = self.code.coverage_range
         if ins.reference is None or not low <= ins.reference < high:
-            return None
-        operands = split_operands(ins.operands)
-        odd = ("odd", ins.address, f"{ins.name} {ins.operands}")
-        if ins.name not in ("movb", "mov") or ins.reference not in self.code.coverage or len(operands) != 2:
-            return odd
-        source = operands[0]
-        if source.startswith("$"):
-            if int(source[1:], 16) & 255 != CALLED:
-                return odd
-        elif not register_of(source) or not self.always_called(i, register_of(source)):
-            return odd
+            return self._computed_event(i, ins)
+        if ins.name.startswith("lea"):
+            return None  # for stores by a computed address
+        if ins.reference not in self.code.coverage or not self._stores_called(i, ins):
+            return ("odd", ins.address, f"{ins.name} {ins.operands}")
         return ("store", ins.address, self.code.coverage[ins.reference])
+
+    def _stores_called(self, i, ins):
+        operands = split_operands(ins.operands)
+        if ins.name not in ("movb", "mov") or len(operands) != 2:
+            return False
+        if operands[0].startswith("$"):
+            return int(operands[0][1:], 16) & 255 == CALLED
+        return bool(register_of(operands[0])) and self.always_called(i, register_of(operands[0]))
+
+    def _computed_event(self, i, ins):
+        """A store through registers of which one may hold an address of coverage bytes: LLVM makes one store of two
+        that end branches, and computes which byte it is."""
+        if not self.takes_coverage or ins.name != "movb" or not ins.operands.endswith(")"):
+            return None
+        low, high = self.code.coverage_range
+        registers = re.findall(r"%\w+", split_operands(ins.operands)[-1])
+        bases = {t for r in registers for t in self._addresses(i, register_of(r)) if low <= t < high}
+        if not bases:
+            return None
+        modules = {self.code.module_at(t) for t in bases}
+        if len(modules) != 1 or not self._stores_called(i, ins):
+            return ("odd", ins.address, f"{ins.name} {ins.operands}")
+        return ("computed", ins.address, modules.pop())
 
     def _event(self, i):
         ins = self.body[i]

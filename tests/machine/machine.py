@@ -2,6 +2,7 @@
 """Machine code as llvm-objdump reads it: for each function its instructions in basic blocks, with what
 matters here: stores of coverage bytes, calls, returns. x86-64."""
 
+import bisect
 import os
 import re
 import struct
@@ -88,7 +89,8 @@ class Instruction:
         return any(self.name.startswith(name) and family in families for name, families in _IMPLICIT.items())
 
 
-# What a block does, in order: ("store", address, byte), ("call", address, names or None, how), where `how` is "", "tail"
+# What a block does, in order: ("store", address, byte), ("computed", address, module) for a store of one of its bytes,
+# ("call", address, names or None, how), where `how` is "", "tail"
 # or "maybe" (in tail position, under a condition), ("jump", address) under a condition, ("return", address),
 # ("trap", address), ("odd", address, text).
 class Block:
@@ -109,6 +111,7 @@ class Code:
         self._disassemble(path)
         self.coverage = {}  # address: (module id, number)
         self._read_descriptors()
+        self.covered = sorted(self.coverage)
         low, high = (self.binary.section_range("inquest_cov") if "inquest_cov" in self.binary.sections else (0, 0))
         self.coverage_range = (low, high)
 
@@ -155,6 +158,11 @@ class Code:
             if magic == 0x6D71756573743031:
                 for i in range(count):
                     self.coverage[start + at + offset + i] = (ident, i)
+
+    def module_at(self, address):
+        """The module whose bytes these are, or come next: what stands before them belongs to it."""
+        i = bisect.bisect_left(self.covered, address)
+        return self.coverage[self.covered[i]][0] if i < len(self.covered) else None
 
     def names_of(self, target):
         names = set(self.names.get(target, ()))

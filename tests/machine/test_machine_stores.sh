@@ -4,7 +4,7 @@
 # timeout: 600
 #
 # Environment: INQUEST_BUILD (the build directory), INQUEST_SRC (the source directory).
-set -eu
+set -eu -o pipefail
 for tool in llvm-objdump-19 llvm-dwarfdump-19 python3; do
     command -v "$tool" >/dev/null || { echo "skipped: '$tool' is not installed"; exit 77; }
 done

@@ -143,6 +143,11 @@ class Walker:
         """Places after this byte was stored; none: control cannot be there."""
         return frozenset((f, fn, n, True) for f, fn, n, _ in self.reach(places).announced.get(site, ()))
 
+    def store_any(self, places, module):
+        """The same for a byte of the module that is not known."""
+        announced = self.reach(places).announced
+        return frozenset((f, fn, n, True) for site in announced if site[0] == module for f, fn, n, _ in announced[site])
+
     def matches(self, node, names):
         """1: this is its call. 2: a call that may stand for it, and perhaps not alone."""
         if names is None:
