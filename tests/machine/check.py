@@ -71,6 +71,12 @@ class Checker:
             if ident not in self.modules or self.model.site_count(self.modules[ident]) != count:
                 raise ValueError(f"module {ident:x}: {count} coverage bytes, and the model has other sites")
 
+    def _check_words(self):
+        """Without paths no frame word is there to be stored."""
+        levels = {level for _, level, _ in self.model.modules}
+        if levels <= {"none", "calls"} and b"__inquest_path" in self.code.binary.section(".debug_str"):
+            self.violate("the program", 0, "has frame words, and no module records paths", "none")
+
     # ---- Which functions never return
 
     def _returns(self, flow, ending):
@@ -107,6 +113,7 @@ class Checker:
     # ---- Functions
 
     def run(self):
+        self._check_words()
         for _, (name, flow) in sorted(self.flows.items()):
             source, plain, _ = name.partition(PLAIN)
             functions = self.model_of(source)
@@ -202,8 +209,10 @@ class FunctionCheck:
         return self.seen_events
 
     def _run_out(self, block, places, before):
-        """Code ends where the source has nothing that could come."""
-        if not self.walker.reach(places).ends:
+        """Code that ends is what undefined behaviour leaves behind, in whatever node it is. Between a store and a call
+        that was not inlined there is none."""
+        reach = self.walker.reach(places)
+        if not reach.ends and not reach.nodes:
             self._fail((None, self.flow.body[block.first].address), f"runs out of the function; announced: {self._describe(places)}", before)
 
     def _event(self, event, places, before):
@@ -232,6 +241,8 @@ class FunctionCheck:
         return after, f"store 0x{event[1]:x} of {text}"
 
     def _on_computed(self, event, places, before):
+        if event[1] not in self.seen_events:
+            self.checker.notes.append(f"{self.name} at 0x{event[1]:x}: which byte is stored is computed")
         self.seen_events[event[1]] = "computed"
         after = self.walker.store_any(places, self.checker.modules[event[2]])
         if not after:
@@ -252,7 +263,7 @@ class FunctionCheck:
         if self.seen_events.get(address) != "call":
             self.seen_events[address] = kind
         ends = not how and not self.flow.successors[self.flow.position[address]] or (
-            made and all("noreturn" in node.site_flags for node in made))
+            made and all("noreturn" in node.site_flags for node in made)) or self.walker.is_over(after)
         if how:
             reach = self.walker.reach(after)
             if not (ends or reach.returns or reach.ends):

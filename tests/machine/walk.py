@@ -139,6 +139,11 @@ class Walker:
             self._reach[places] = reach
         return self._reach[places]
 
+    def is_over(self, places):
+        """Is what comes unreachable, as the source has it? Then no code was made for it."""
+        reach = self.reach(places)
+        return reach.ends and not (reach.announced or reach.pending or reach.returns)
+
     def store(self, places, site):
         """Places after this byte was stored; none: control cannot be there."""
         return frozenset((f, fn, n, True) for f, fn, n, _ in self.reach(places).announced.get(site, ()))
