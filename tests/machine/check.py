@@ -283,7 +283,7 @@ class FunctionCheck:
     def _on_jump(self, event, places, before):
         """A branch that decides whether a call is made must not come behind the store that announces the call. Branches
         are known by their rows, which may be wrong in other ways: so nothing else is concluded from them."""
-        branches = self.checker.rows.nodes_at(event[1])
+        branches = self._branches_at(event[1])
         if not branches:
             return places, before
         if branches & self.walker.reach(places).nodes:
@@ -293,9 +293,18 @@ class FunctionCheck:
             for function, n in branches:
                 if self._decides(function, n, site):
                     text = self.checker.model.describe(site)
-                    return self._fail(event, f"decides at node {n} whether to announce {text}, which has been done", before)
+                    return self._fail(event, f"decides at node {n} whether to announce {text}, already done", before)
         self.seen_events.setdefault(event[1], "moved")
         return places, before
+
+    def _branches_at(self, address):
+        """Nodes that a jump may end: its row and that of the instruction it goes by agree. Where LLVM makes one of two
+        jumps that end branches, the row is that of one of them."""
+        i = self.flow.position[address] - 1
+        while i >= 0 and self.flow.body[i].name.startswith(("mov", "lea", "nop", "push", "pop", "set", "cmov")):
+            i -= 1
+        nodes_at = self.checker.rows.nodes_at
+        return nodes_at(address) & nodes_at(self.flow.body[i].address) if i >= 0 else set()
 
     def _decides(self, function, n, site):
         """Do some ways from the branch come to the call's announcement next, and others not?"""

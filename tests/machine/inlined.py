@@ -4,7 +4,8 @@
 import re
 import subprocess
 
-_LINE = re.compile(r"DW_TAG_(subprogram|inlined_subroutine)|DW_AT_low_pc\s+\(0x([0-9a-f]+)\)|DW_AT_abstract_origin\s+\(.*\"(.*)\"\)")
+_LINE = re.compile(r"DW_TAG_(subprogram|inlined_subroutine)|DW_AT_low_pc\s+\(0x([0-9a-f]+)\)"
+                   r"|DW_AT_abstract_origin\s+\(.*\"(.*)\"\)")
 _WANTED = "DW_TAG_subprogram|DW_TAG_inlined_subroutine|DW_AT_low_pc|DW_AT_abstract_origin"
 
 
