@@ -96,6 +96,16 @@ static void cover(const struct instrumented_module *module, struct instrumented_
         LLVMSetMetadata(store, module->tag_kind, module->tag);
 }
 
+/*
+ * May nothing be left of the call but what announces it: is it loose, or made a loop? Then two
+ * announcements at the ends of two arms would become one store, whose address tells which. What is
+ * inlined has a pin of its own.
+ */
+static bool may_vanish(const struct instrumented_function *function, LLVMValueRef call)
+{
+    return split_is_loose(call) || function->flags & SECTION_FUNCTION_RECURSIVE;
+}
+
 static void announce(const struct instrumented_module *module,
                      struct instrumented_function *function, uint32_t site)
 {
@@ -110,6 +120,8 @@ static void announce(const struct instrumented_module *module,
     cover(module, function, site);
     if (path_call_stores(function->numbers, &function->shape, node, &action))
         words_change(module, function, &action, 1);
+    if (may_vanish(function, call))
+        instrument_pin(module, (uint64_t)function->index << 32 | 1u << 31 | site);
     LLVMSetCurrentDebugLocation2(module->builder, NULL);
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              LLVMCreateEnumAttribute(module->context, kind, 0));

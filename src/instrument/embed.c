@@ -22,17 +22,6 @@ static size_t round_up(size_t value, size_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-// Is code made of it only when it is linked? clang marks such modules, each kind with its own flag.
-static bool is_for_lto(LLVMModuleRef module)
-{
-    static const char *const flags[] = {"ThinLTO", "EnableSplitLTOUnit"};
-
-    for (int i = 0; i < 2; i++)
-        if (LLVMGetModuleFlag(module, flags[i], strlen(flags[i])))
-            return true;
-    return false;
-}
-
 // The whole frame, zero-padded to a multiple of OCTA; free().
 static unsigned char *make_frame(const struct instrumented_module *module,
                                  LLVMMemoryBufferRef bitcode, size_t *size)
@@ -65,7 +54,7 @@ static unsigned char *make_frame(const struct instrumented_module *module,
             info.flags |= SECTION_MODULE_OPTIMIZED;
         memcpy(at, &entry, sizeof(entry));
     }
-    if (is_for_lto(module->module))
+    if (module->is_for_lto)
         info.flags |= SECTION_MODULE_LTO;
     memcpy(frame + sizeof(header), &info, sizeof(info));
     memcpy(header.magic, SECTION_MAGIC, sizeof(header.magic));

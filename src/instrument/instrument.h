@@ -5,6 +5,7 @@
  *
  *   embed.c          the model section
  *   discriminators.c a discriminator a node, so that an address leads back to its node
+ *   memory_calls.c   memcpy and its like as calls of the source
  *   attributes.c     what must not be assumed of callees
  *   plain.c          copies that record nothing, for functions that are switched off
  *   words.c          the frame words: storage, debug info, changes
@@ -80,7 +81,8 @@ struct instrumented_module {
     LLVMValueRef tag;      // of stores to it, for alias analysis; or NULL
     unsigned tag_kind;
     struct suspects *suspects; // or NULL
-    uint32_t *component;       // of the call graph, by function (tailcalls.c)
+    bool is_for_lto;
+    uint32_t *component; // of the call graph, by function (tailcalls.c)
     LLVMTypeRef type_i8, type_i32, type_i64, type_ptr, type_void;
 };
 
@@ -121,6 +123,10 @@ void discriminators_add(struct instrumented_module *module, struct instrumented_
 // The location with discriminator node + 1.
 LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
                                       LLVMMetadataRef location, uint32_t node);
+// memcpy and its like of the source become calls, which end nodes; and what they were.
+void memory_calls_show(struct instrumented_module *module);
+void memory_calls_hide(struct instrumented_module *module);
+bool memory_calls_is_shown(LLVMValueRef call);
 // Is the call the last that is done before a return, on some way?
 bool tailcalls_is_last(LLVMValueRef call);
 // Which functions make tail calls: flags and components.

@@ -209,6 +209,17 @@ static LLVMMemoryBufferRef write_bitcode(struct instrument_options *options, LLV
     return bitcode;
 }
 
+// Is code made of it only when it is linked? Clang marks such modules, each kind with its own flag.
+static bool is_for_lto(LLVMModuleRef module)
+{
+    static const char *const flags[] = {"ThinLTO", "EnableSplitLTOUnit"};
+
+    for (int i = 0; i < 2; i++)
+        if (LLVMGetModuleFlag(module, flags[i], strlen(flags[i])))
+            return true;
+    return false;
+}
+
 bool instrument_module(LLVMModuleRef m)
 {
     struct instrumented_module module = {0};
@@ -223,6 +234,10 @@ bool instrument_module(LLVMModuleRef m)
     }
     module.module = m;
     module.context = LLVMGetModuleContext(m);
+    module.is_for_lto = is_for_lto(m);
+    // functions are cloned at the link with all that says where their copies are, wrongly
+    module.options.tunable &= !module.is_for_lto;
+    memory_calls_show(&module);
     if (module.options.level > SECTION_LEVEL_NONE)
         attributes_mark(&module);
     LLVMMemoryBufferRef bitcode = write_bitcode(&module.options, m);
@@ -244,6 +259,7 @@ bool instrument_module(LLVMModuleRef m)
         instrument_function(&module, &module.functions[f]);
     if (module.suspects)
         suspects_apply(&module);
+    memory_calls_hide(&module);
     module_deinit(&module);
     return true;
 }

@@ -122,7 +122,8 @@ static void find_return(struct suspects *suspects, const struct instrumented_fun
     uint32_t behind = node_behind(function, node, call);
     size_t length;
 
-    if (!is_integer_or_pointer(LLVMTypeOf(call)) || behind == SUSPECTS_NONE)
+    if (!is_integer_or_pointer(LLVMTypeOf(call)) || behind == SUSPECTS_NONE ||
+        memory_calls_is_shown(call))
         return;
     struct suspects_point *point =
         suspects_add(suspects, function, SUSPECTS_RETURN, behind, LLVMInstructionGetDebugLoc(call));

@@ -26,6 +26,8 @@ LLVMValueRef instrument_i64(const struct instrumented_module *module, uint64_t v
     return LLVMConstInt(module->type_i64, value, false);
 }
 
+static const char INLINE_COST[] = "call-inline-cost";
+
 // llvm::MemoryEffects: two bits each for memory of arguments, inaccessible memory, and the rest.
 #define MEMORY_INACCESSIBLE (3u << 2)
 
@@ -46,6 +48,10 @@ LLVMValueRef instrument_pin(const struct instrumented_module *module, uint64_t n
         pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
         LLVMCreateEnumAttribute(module->context, LLVMGetEnumAttributeKindForName("willreturn", 10),
                                 0));
+    // it is no code, so that it counts nothing when functions are considered for inlining
+    LLVMAddCallSiteAttribute(
+        pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(module->context, INLINE_COST, sizeof(INLINE_COST) - 1, "0", 1));
     // memory that nobody else can reach: what the program has loaded need not be loaded again
     LLVMAddCallSiteAttribute(
         pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -179,14 +185,14 @@ void words_pin(struct instrumented_module *module, struct instrumented_function 
  */
 void words_weigh(struct instrumented_module *module, struct instrumented_function *function)
 {
-    static const char key[] = "call-inline-cost";
     char value[16];
     int length = snprintf(value, sizeof(value), "%d", -5 * (int)function->added);
 
     if (function->pin)
-        LLVMAddCallSiteAttribute(function->pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                 LLVMCreateStringAttribute(module->context, key, sizeof(key) - 1,
-                                                           value, (unsigned)length));
+        LLVMAddCallSiteAttribute(
+            function->pin, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(module->context, INLINE_COST, sizeof(INLINE_COST) - 1, value,
+                                      (unsigned)length));
 }
 
 void words_add(struct instrumented_module *module, struct instrumented_function *function)

@@ -13,7 +13,7 @@
  * both doubts are about all that control can have come to from its node as well. So may a store
  * that faults: out of a loop, past calls that do not look at what it writes.
  */
-#include "evidence/core/decode_internal.h"
+#include "evidence/core/landmark.h"
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -390,11 +390,36 @@ bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, st
 }
 
 /*
+ * A loose call may have been moved. But where its announcement is the last that was made before it,
+ * by the machine code, everything that is stored is as it was at its place.
+ */
+static bool was_just_announced(struct decoder *decoder, const struct stop *stop,
+                               struct site_id site)
+{
+    const struct machine_code *code =
+        stop->physical ? machine_code_of(decoder, stop->physical) : NULL;
+    struct machine_view view = {.decoder = decoder, .code = code};
+    uint32_t next = code ? machine_find(code, stop->unwound->pc) : MACHINE_NONE;
+
+    for (uint32_t i = next == MACHINE_NONE || next == 0 ? 0 : next - 1;
+         i > 0 && machine_only_follows(&view, i); i--) {
+        const struct machine_insn *insn = &code->insns[i - 1];
+        struct site_id announced;
+
+        if (machine_announces(decoder, insn, &announced))
+            return announced.value == site.value;
+        if (insn->flow != MACHINE_NEXT)
+            return false;
+    }
+    return false;
+}
+
+/*
  * Compilers call functions by themselves (a struct copy is memcpy, floor() may be an instruction or
  * a call). Such a call has no entry among the call sites of debug information, and its callee has
  * not the name that the source says.
  */
-bool decode_waits_at_site(const struct decoder *decoder, const struct stop *stop,
+bool decode_waits_at_site(struct decoder *decoder, const struct stop *stop,
                           const struct position *position)
 {
     if (stop->interrupted || position->nodes.count == 0 || position->function.value == MODEL_NONE)
@@ -403,9 +428,12 @@ bool decode_waits_at_site(const struct decoder *decoder, const struct stop *stop
         struct site_id site =
             node_site(decoder, position->function.value, position->nodes.nodes[i]);
 
-        if (site.value == MODEL_NONE || model_site(decoder->model, site)->flags & SITE_LOOSE)
+        if (site.value == MODEL_NONE)
             return false;
-        if (!stop->is_call_site && !decode_waits_for(decoder, stop, site))
+        bool waits = model_site(decoder->model, site)->flags & SITE_LOOSE
+                         ? was_just_announced(decoder, stop, site)
+                         : stop->is_call_site || decode_waits_for(decoder, stop, site);
+        if (!waits)
             return false;
     }
     return true;

@@ -189,7 +189,7 @@ void decode_calls(struct decoder *decoder, const struct stop *stop, const struct
 bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site);
 // Does the frame certainly wait for the call of the source that ends its node, where it stands? Not
 // for one that the compiler made by itself, and not for a loose one.
-bool decode_waits_at_site(const struct decoder *decoder, const struct stop *stop,
+bool decode_waits_at_site(struct decoder *decoder, const struct stop *stop,
                           const struct position *position);
 // May the callee be inlined: a call to a function with a body in the same module, or to any?
 bool decode_may_be_inlined(const struct decoder *decoder, struct function_id function,
