@@ -517,9 +517,9 @@ bool joiner_match_gap(struct joiner *joiner, const struct evidence_frame *outer,
     // what it waits for has called this one: frames are not there
     if (function.value != MODEL_NONE && !any)
         return true;
-    // inlined, it may have been made a loop there
-    if (inner->inlined &&
-        joiner->model->functions[callee.value].record_flags & SECTION_FUNCTION_RECURSIVE)
+    // it may have been made a loop where it was inlined
+    const struct model_function *called = model_function(joiner->model, callee);
+    if (called->record_flags & SECTION_FUNCTION_RECURSIVE && !(called->flags & FUNCTION_OPTNONE))
         return true;
     return may_be_tail_called(joiner, inner);
 }

@@ -263,10 +263,12 @@ void instrument_finish(LLVMModuleRef module)
         LLVMValueRef original = attribute ? original_of(module, f) : NULL;
         unsigned length;
 
-        if (original)
-            plugin_set_prefix(
-                original,
-                switch_data(original, f, LLVMGetStringAttributeValue(attribute, &length)));
+        if (!original)
+            continue;
+        // a distance to what has no address of its own would be to an entry of the linkage table
+        LLVMSetUnnamedAddress(f, LLVMNoUnnamedAddr);
+        plugin_set_prefix(
+            original, switch_data(original, f, LLVMGetStringAttributeValue(attribute, &length)));
     }
     if (kept)
         LLVMDeleteGlobal(kept);

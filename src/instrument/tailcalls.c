@@ -5,10 +5,10 @@
  * A call that takes over its caller's frame leaves a gap in the stack, so calls are kept from it
  * (`notail`). Where functions call each other in a cycle that would turn a loop into a stack
  * overflow: such calls are left to the optimiser as they are, and so is everything that the source
- * demands (`musttail`). Cycles are looked for within the module, with all calls through pointers
- * and into other modules taken together as one function that calls everything that others can name:
- * what has its address taken, and what other modules see. Only functions of the C library are known
- * not to come back by a tail call.
+ * demands (`musttail`). Cycles are looked for within the module, with all calls through pointers,
+ * and those into other modules that may come back, taken together as one function that calls
+ * everything that others can name: what has its address taken, and what other modules see, but
+ * main().
  */
 #include "instrument/instrument.h"
 
@@ -17,6 +17,7 @@
 #include "program/library.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 MAP_DEFINE_U64(function_map, uint32_t);
 
@@ -24,7 +25,10 @@ static bool is_named_elsewhere(LLVMValueRef f)
 {
     LLVMLinkage linkage = LLVMGetLinkage(f);
 
-    return (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage) ||
+    size_t length;
+
+    return (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage &&
+            strcmp(LLVMGetValueName2(f, &length), "main") != 0) ||
            instrument_address_taken(f);
 }
 
@@ -36,12 +40,60 @@ struct call_graph {
     uint32_t *component;
 };
 
-static bool is_of_library(LLVMValueRef declaration)
+// Does nothing come behind this instruction but a return, on some way?
+static bool leads_to_return(LLVMValueRef i, uint32_t *steps)
 {
+    for (; i && (*steps)++ < 256; i = LLVMGetNextInstruction(i))
+        switch (LLVMGetInstructionOpcode(i)) {
+        case LLVMRet:
+            return true;
+        case LLVMPHI:
+        case LLVMLoad:
+        case LLVMBitCast:
+            break;
+        case LLVMStore:
+            if (!LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
+                return false;
+            break;
+        case LLVMCall:
+            if (!LLVMIsAIntrinsicInst(i) || !LLVMIsAFunction(LLVMGetCalledValue(i)))
+                return false;
+            break;
+        case LLVMBr:
+        case LLVMSwitch: // clang's, on where to go behind what a scope has to do at its end
+            if (LLVMGetNumSuccessors(i) == 2 && LLVMGetInstructionOpcode(i) == LLVMBr)
+                return false;
+            for (unsigned k = 0; k < LLVMGetNumSuccessors(i); k++)
+                if (leads_to_return(LLVMGetFirstInstruction(LLVMGetSuccessor(i, k)), steps))
+                    return true;
+            return false;
+        default:
+            return false;
+        }
+    return i != NULL; // not known
+}
+
+bool tailcalls_is_last(LLVMValueRef call)
+{
+    uint32_t steps = 0;
+
+    return LLVMGetInstructionOpcode(call) == LLVMCall &&
+           leads_to_return(LLVMGetNextInstruction(call), &steps);
+}
+
+/*
+ * May a function of another module come back by tail calls? Loops over several files are written
+ * with functions of one type, which hand their state on.
+ */
+static bool may_come_back(LLVMValueRef call, LLVMValueRef declaration)
+{
+    LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    LLVMTypeRef type = LLVMGlobalGetValueType(declaration);
     size_t length;
 
-    return LLVMGetIntrinsicID(declaration) ||
-           library_find(LLVMGetValueName2(declaration, &length)) != NULL;
+    return !LLVMGetIntrinsicID(declaration) && LLVMCountParamTypes(type) > 0 &&
+           type == LLVMGlobalGetValueType(caller) && is_named_elsewhere(caller) &&
+           !library_find(LLVMGetValueName2(declaration, &length)) && tailcalls_is_last(call);
 }
 
 static uint32_t callee_index(const struct call_graph *graph, LLVMValueRef call)
@@ -51,7 +103,9 @@ static uint32_t callee_index(const struct call_graph *graph, LLVMValueRef call)
     if (!LLVMIsAFunction(callee))
         return graph->module->function_count;
     uint32_t *found = function_map_get(&graph->index, (uintptr_t)callee);
-    return found ? *found : is_of_library(callee) ? UINT32_MAX : graph->module->function_count;
+    if (found)
+        return *found;
+    return may_come_back(call, callee) ? graph->module->function_count : UINT32_MAX;
 }
 
 struct visit {
@@ -130,47 +184,6 @@ static bool is_in_cycle(const struct call_graph *graph, uint32_t caller, LLVMVal
     uint32_t callee = callee_index(graph, call);
 
     return callee != UINT32_MAX && graph->component[callee] == graph->component[caller];
-}
-
-// Does nothing come behind this instruction but a return, on some way?
-static bool leads_to_return(LLVMValueRef i, uint32_t *steps)
-{
-    for (; i && (*steps)++ < 256; i = LLVMGetNextInstruction(i))
-        switch (LLVMGetInstructionOpcode(i)) {
-        case LLVMRet:
-            return true;
-        case LLVMPHI:
-        case LLVMLoad:
-        case LLVMBitCast:
-            break;
-        case LLVMStore:
-            if (!LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
-                return false;
-            break;
-        case LLVMCall:
-            if (!LLVMIsAIntrinsicInst(i) || !LLVMIsAFunction(LLVMGetCalledValue(i)))
-                return false;
-            break;
-        case LLVMBr:
-        case LLVMSwitch: // clang's, on where to go behind what a scope has to do at its end
-            if (LLVMGetNumSuccessors(i) == 2 && LLVMGetInstructionOpcode(i) == LLVMBr)
-                return false;
-            for (unsigned k = 0; k < LLVMGetNumSuccessors(i); k++)
-                if (leads_to_return(LLVMGetFirstInstruction(LLVMGetSuccessor(i, k)), steps))
-                    return true;
-            return false;
-        default:
-            return false;
-        }
-    return i != NULL; // not known
-}
-
-bool tailcalls_is_last(LLVMValueRef call)
-{
-    uint32_t steps = 0;
-
-    return LLVMGetInstructionOpcode(call) == LLVMCall &&
-           leads_to_return(LLVMGetNextInstruction(call), &steps);
 }
 
 // Within the module, recursion can be made a loop also where something is left to do behind the

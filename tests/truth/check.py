@@ -170,6 +170,10 @@ def has_begun(activation):
     return len(activation.nodes) > 1 or bool(activation.calls)
 
 
+def stands_elsewhere(frame, activation):
+    return bool(activation.nodes) and activation.nodes[-1] not in frame.candidates
+
+
 def pair_frames(table, thread, stack):
     """[(frame, function, activation)] or a problem: the frames of the model, innermost first,
     against the live activations. What evidence may leave out: behind a gap, anything; bodies that
@@ -189,6 +193,11 @@ def pair_frames(table, thread, stack):
         while at < len(live):
             other = table.function(live[at].function)
             same = other is function or (other.name == function.name and other.linkage == "weak")
+            if same and gap and stands_elsewhere(frame, live[at]) and \
+                    any(a.function == live[at].function and not stands_elsewhere(frame, a)
+                        for a in live[at + 1:]):
+                at += 1  # of a gap, which activations are missing is not said
+                continue
             if same or not gap and not from_library(table, live, at):
                 break
             at += 1
