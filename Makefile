@@ -40,6 +40,10 @@ build: setup ## build everything into build/ with gcc
 demo: build ## crash an example program for real and investigate it
 	@INQUEST_BUILD=$(abspath $(BUILD)) scripts/demo
 
+.PHONY: test
+test: build ## unit and golden tests, for everyday use
+	$(CTEST) --test-dir $(BUILD) -L 'unit|golden' -LE long
+
 .PHONY: check
 check: check-style check-clang check-sanitize build setup-real ## everything that a change must pass
 	$(CTEST) --test-dir $(BUILD) -LE long

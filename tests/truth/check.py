@@ -211,7 +211,7 @@ def pair_frames(table, thread, stack):
     rest = [live[i] for i in range(at, len(live)) if not from_library(table, live, i)]
     if rest and thread.whole and not gap:
         return None, f"'{table.function(rest[0].function).name}' is missing at the outer end"
-    if not frames and live and thread.whole:
+    if not frames and live[at:] and thread.whole:
         return None, "no frame of the model"
     return pairs, None
 

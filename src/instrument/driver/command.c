@@ -269,6 +269,12 @@ static void take(struct command *command, const char *argument)
     const char *map = prefix_map_pair(argument);
     if (map) /* for paths in the bitcode that is stored */
         arguments_push(&command->options.maps, map);
+    if (strcmp(argument, "-fno-integrated-as") == 0 && !command->binutils_given)
+        command->assembles_outside = true;
+    if (has_prefix(argument, "-fbinutils-version=")) {
+        command->binutils_given = true;
+        command->assembles_outside = false;
+    }
     if (has_prefix(argument, "-mllvm=-use-unknown-locations"))
         command->unknown_locations_given = true;
     /* Lines without variables hide the frame words: more is needed, and changes no code. */

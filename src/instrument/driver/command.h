@@ -34,9 +34,12 @@ struct command {
     struct arguments arguments; /* for clang: without our options, weak -g options raised */
     bool debug_given;           /* some -g option decides on debug information, -g0 too */
     bool unknown_locations_given;
-    bool passes_disabled; /* no pass runs, so no model is made */
-    bool warnings_off;    /* -w */
-    bool preprocesses;    /* sources are read, whatever is made of them */
+    bool binutils_given;
+    bool assembles_outside; /* with binutils that are not said to be recent enough to retain
+                               sections */
+    bool passes_disabled;   /* no pass runs, so no model is made */
+    bool warnings_off;      /* -w */
+    bool preprocesses;      /* sources are read, whatever is made of them */
 };
 
 #define COMMAND_INIT {COMMAND_DRIVE, OPTIONS_INIT, VEC_INIT, false, false, false, false, false}

@@ -129,6 +129,8 @@ static void add_for_compiling(struct driver *driver)
         arguments_push(&driver->final, "-g");
     arguments_push(&driver->final,
                    arena_printf(&driver->arena, "-fpass-plugin=%s", driver->plugin));
+    if (command->assembles_outside)
+        arguments_push(&driver->final, "-fbinutils-version=2.36");
     if (!command->unknown_locations_given) {
         arguments_push(&driver->final, "-mllvm");
         arguments_push(&driver->final, UNKNOWN_LOCATIONS);
