@@ -42,7 +42,7 @@ struct command {
     bool preprocesses;      /* sources are read, whatever is made of them */
 };
 
-#define COMMAND_INIT {COMMAND_DRIVE, OPTIONS_INIT, VEC_INIT, false, false, false, false, false}
+#define COMMAND_INIT {.kind = COMMAND_DRIVE, .options = OPTIONS_INIT, .arguments = VEC_INIT}
 
 void command_deinit(struct command *command);
 
