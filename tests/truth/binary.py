@@ -118,4 +118,4 @@ def decompress(data, size):
 
 def plain_name(name):
     """The function's name without what the optimiser appends to clones."""
-    return re.sub(r"(\.(specialized|constprop|isra|part|cold|llvm)(\.\d+)?|\.\d+)+$", "", name)
+    return re.sub(r"(\.(specialized|constprop|isra|part|cold|llvm|inquest\.plain)(\.\d+)?|\.\d+)+$", "", name)

@@ -79,10 +79,10 @@ class Tools:
 class Shipped:
     """One built program. `exe` does not log; `logger` does, on demand."""
 
-    def __init__(self, tools, program, level, opt, inject, flags, folder):
+    def __init__(self, tools, program, level, opt, inject, flags, folder, off=None):
         self.tools, self.program, self.opt, self.inject = tools, program, opt, inject
         self.flags = list(flags) + ([f"-finquest={level}"] if level else [])
-        self.folder = folder
+        self.folder, self.off = folder, off
         self.exe = os.path.join(folder, program.name)
         self.logger = os.path.join(folder, program.name + ".log")
         os.makedirs(folder, exist_ok=True)
@@ -90,7 +90,7 @@ class Shipped:
         self._lock = open(os.path.join(folder, "lock"), "w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         stamp = os.path.join(folder, "stamp")
-        want = " ".join([tools.plugin_hash, tools.passes, *self.flags, program.stamp()])
+        want = " ".join([tools.plugin_hash, tools.passes, *self.flags, off or "", program.stamp()])
         if not os.path.exists(stamp) or open(stamp).read() != want:
             if os.path.exists(stamp):
                 os.unlink(stamp)
@@ -135,6 +135,8 @@ class Shipped:
             objects.append(self.tools.inject_runtime)
         driver = self.tools.inquest_cxx if p.cxx else self.tools.inquest_cc
         run([driver, self.opt, *self.flags, *objects, *p.ldflags, "-o", self.exe], cwd=p.folder)
+        if self.off:
+            run([self.tools.inquest, "tune", self.exe, "--off", self.off, "-q"])
         for o in objects:
             if o != self.tools.inject_runtime:
                 os.unlink(o)

@@ -186,7 +186,10 @@ def pair_frames(table, thread, stack):
         inner = table.function(live[0].function)
         if thread.frames[0].name in (inner.name, inner.source_name) and not has_begun(live[0]):
             at = 1
-    for frame in frames:
+    for frame in thread.frames:
+        if frame.kind != "model":
+            gap = gap or frame.gap and not is_before_all([frame])
+            continue
         function = table.lookup(frame.module, frame.index)
         if function is None or function.name != frame.name and function.source_name != frame.name:
             return None, f"frame '{frame.name}' is no function of module {frame.module:#x}"

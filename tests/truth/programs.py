@@ -63,6 +63,24 @@ def examples():
     return [words, calc, cache, json, events]
 
 
+# ---------------------------------------------------------------- text, with small calls that are hot
+
+def _subject(name, sources, **fields):
+    return Program(name, os.path.join(SOURCE, "bench", "overhead", "subjects", name), sources, visits=30000,
+                   steps=150000, **fields)
+
+
+def text_programs():
+    c_text = _text("json.ok") + b"int main(void) { return \"a\\n\"[1] + 'x' - 0x1f; } /* end */\n// last\n"
+    return [
+        _subject("tokeniser", ["characters.c", "lexer.c", "main.c", "reader.c", "symbols.c"],
+                 runs=[(["/dev/stdin"], c_text), (["/dev/stdin", "/dev/null"], _text("calc.ok"))]),
+        _subject("replacer", ["replacer.c"],
+                 runs=[(["/dev/stdin", "[a-z]*t", "<&>", "%[a-f][^ ]*", "_"], _sentences(60)),
+                       (["/dev/stdin", "th?[aeiou]*", "&&", "[0-9][0-9]*?$", "#"], _text("words.ok"))]),
+    ]
+
+
 # ---------------------------------------------------------------- packages
 
 def package_cache():
@@ -187,15 +205,35 @@ select * from missing;
                    visits=60000, steps=300000)
 
 
-PACKAGES = {"bzip2": bzip2, "lua": lua, "gzip": gzip, "sqlite3": sqlite3}
+def mawk(work):
+    folder = _unpacked("mawk", work)
+    # It wants its own exceptions, and a seed of its own.
+    _prepare("mawk", folder, ["./configure", "make"])
+    sources = ["parse.c", "scan.c", "memory.c", "main.c", "hash.c", "execute.c", "code.c", "da.c", "error.c",
+               "init.c", "bi_vars.c", "cast.c", "print.c", "bi_funct.c", "kw.c", "jmp.c", "array.c", "field.c",
+               "split.c", "re_cmpl.c", "zmalloc.c", "fin.c", "files.c", "scancode.c", "matherr.c", "fcall.c",
+               "version.c", "regexp.c"]
+    script = r"""
+function fact(n) { return n < 2 ? 1 : n * fact(n - 1) }
+{ for (i = 1; i <= NF; i++) count[$i]++ }
+/th/ { gsub(/t(h|o)/, "<&>"); print substr($0, 2, 12), length($0), toupper($2) }
+END { for (w in count) n += count[w]; print n, fact(6), index("needle in hay", "in"), split("a:b:c", p, ":"), p[3] + 1 }
+"""
+    return Program("mawk", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-D_GNU_SOURCE"), ldflags=("-lm",),
+                   runs=[(["-W", "random=1", script], _sentences(120))], visits=30000, steps=200000)
+
+
+PACKAGES = {"bzip2": bzip2, "lua": lua, "gzip": gzip, "sqlite3": sqlite3, "mawk": mawk}
 
 
 def find(names, work):
-    """Programs by name; 'examples' and 'packages' stand for all of a kind."""
-    known, out = {p.name: p for p in examples()}, []
+    """Programs by name; 'examples', 'text' and 'packages' stand for all of a kind."""
+    known, out = {p.name: p for p in [*examples(), *text_programs()]}, []
     for name in names:
         if name == "examples":
-            out += known.values()
+            out += examples()
+        elif name == "text":
+            out += text_programs()
         elif name == "packages":
             out += [make(work) for make in PACKAGES.values()]
         elif name in known:

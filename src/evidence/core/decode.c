@@ -173,6 +173,13 @@ static void inlined_frame(struct decoder *decoder, const struct stop *stop, size
     frames->data[first] = frame;
 }
 
+// A plain copy may have one call for several of the source, whose row then names none of them, and
+// no inlined frame that some of them have.
+static bool merges_calls(const struct stop *stop, const struct position *position)
+{
+    return !stop->interrupted && position->plain && position->source != POSITION_DISCRIMINATOR;
+}
+
 // Unless it is known to be none.
 static bool is_store(struct decoder *decoder, struct debug_function *physical, uint64_t pc)
 {
@@ -216,6 +223,8 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     if (first < frames->length &&
         decode_may_be_inside(decoder, &here, &info->positions[0], &frames->data[first]))
         inlined_frame(decoder, &here, first, frames);
+    if (first > 0 && merges_calls(stop, &info->positions[0]))
+        frames->data[first - 1].gap = true;
     if (here.callee_has_model && first > 0 && first < frames->length &&
         calls_another(decoder, info, &frames->data[first], inner))
         frames->data[first - 1].gap = true;
