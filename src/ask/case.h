@@ -68,11 +68,10 @@ struct ask_thread {
     // The same for solvers without contexts: pending calls, where it ends.
     struct ask_link_vec links;
     struct ask_id_vec ends;
-    struct ask_id_vec
-        cut;        // of `ends`: nodes of an interrupted frame, whose last lines may not have run
-    uint32_t start; // function that it began in
-    bool is_impossible; // nothing is left of where a frame may stand
-    bool is_doubtful;   // the program has no such call as one on the stack
+    struct ask_id_vec cut; // nodes at which frames stand whose last lines may not have run
+    uint32_t start;        // function that it began in
+    bool is_impossible;    // nothing is left of where a frame may stand
+    bool is_doubtful;      // the program has no such call as one on the stack
 };
 
 struct automaton;

@@ -322,8 +322,7 @@ static enum entered model_frames(const struct ask_case *ask, const struct eviden
 }
 
 // Where the run ends: in the innermost frame of the model, or in what it called.
-static void add_end(struct chain *chain, const struct evidence_frame *innermost,
-                    enum entered entered)
+static void add_end(struct chain *chain, enum entered entered)
 {
     const struct flow *flow = chain->ask->flow;
     struct ask_thread *thread = chain->thread;
@@ -338,8 +337,15 @@ static void add_end(struct chain *chain, const struct evidence_frame *innermost,
         add_gap(chain); // it may have been called back
     for (uint32_t i = 0; i < chain->last.at_count; i++)
         ask_id_vec_push(&thread->ends, chain->last.at[i]);
-    for (uint32_t i = 0; innermost->interrupted && i < chain->last.at_count; i++)
-        ask_id_vec_push(&thread->cut, chain->last.at[i]);
+}
+
+// A frame that was interrupted, by a handler too, or that waits for a call which the compiler made,
+// has not come to the end of its node.
+static void add_cut(struct chain *chain, const struct evidence_frame *frame)
+{
+    for (uint32_t i = 0; i < chain->last.at_count; i++)
+        if (frame->interrupted || !chain->ask->flow->node_set[chain->last.at[i]])
+            ask_id_vec_push(&chain->thread->cut, chain->last.at[i]);
 }
 
 static void add_frames(struct chain *chain, const struct evidence_thread *evidence)
@@ -364,9 +370,10 @@ static void add_frames(struct chain *chain, const struct evidence_thread *eviden
                next ? next->function : FLOW_NONE);
         add_link(chain, frame->function);
         add_view(chain, &facts);
+        add_cut(chain, frame->frame);
     }
     if (frames.length)
-        add_end(chain, frames.data[frames.length - 1].frame, inside);
+        add_end(chain, inside);
     stack_frame_vec_deinit(&frames);
 }
 

@@ -173,6 +173,19 @@ static void inlined_frame(struct decoder *decoder, const struct stop *stop, size
     frames->data[first] = frame;
 }
 
+// Does nothing come but registers that are taken back from the stack, and the return? Those are
+// instructions of one or two bytes; which they are does not matter.
+static bool is_leaving(struct decoder *decoder, struct debug_function *physical, uint64_t pc)
+{
+    const struct machine_code *code = physical ? machine_code_of(decoder, physical) : NULL;
+    uint32_t at = code ? machine_find(code, pc) : MACHINE_NONE;
+
+    while (at < MACHINE_NONE && at < code->count && code->insns[at].flow == MACHINE_NEXT &&
+           code->insns[at].size <= 2)
+        at++;
+    return at < MACHINE_NONE && at < code->count && code->insns[at].flow == MACHINE_LEAVE;
+}
+
 // A plain copy may have one call for several of the source, whose row then names none of them, and
 // no inlined frame that some of them have.
 static bool merges_calls(const struct stop *stop, const struct position *position)
@@ -208,6 +221,7 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     struct stop here = *stop;
     here.physical = info->physical;
     here.callee = inner;
+    here.leaves = stop->interrupted && is_leaving(decoder, info->physical, unwound->pc);
     here.stores = stop->memory_fault && is_store(decoder, info->physical, unwound->pc);
     here.callee_has_model = callee && callee_has_model(decoder, callee);
     here.is_call_site = callee && decode_is_call_site(unwound);

@@ -89,8 +89,9 @@ struct stop {
     const struct unwind_frame *unwound;
     struct debug_function *physical;
     bool interrupted;
-    bool memory_fault;  // stopped by its own load or store, not from outside
-    bool stores;        // at an instruction that writes memory
+    bool memory_fault; // stopped by its own load or store, not from outside
+    bool stores;       // at an instruction that writes memory
+    bool leaves; // its frame is being taken down: debug information does not tell where it was
     bool asynchronous;  // stopped by a signal from outside, for sure
     bool trapped;       // stopped by an invalid instruction: __builtin_trap
     bool sets_jumps;    // some function of the physical frame calls setjmp

@@ -142,6 +142,11 @@ static bool read_words(struct decoder *decoder, const struct stop *stop,
         frame->record = EVIDENCE_RECORD_OFF;
     if (position->plain || !words->shape.words)
         return !words->shape.words && keeps_paths(function);
+    if (stop->leaves) {
+        frame->record = EVIDENCE_RECORD_UNTOLD;
+        frame->record_note = "it was about to return";
+        return false;
+    }
     for (uint32_t w = 0; w < words->shape.words; w++) {
         const char *trouble =
             read_word(decoder, stop, position, w, words->shape.wide ? 8 : 4, &words->value[w]);
