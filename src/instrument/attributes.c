@@ -154,8 +154,11 @@ static void part_traps(struct instrumented_module *module,
         }
 }
 
+// In a plain copy. Calls stay apart there too, so that their addresses name their places.
 static void keep_call(struct instrumented_module *module, LLVMValueRef call)
 {
+    LLVMAddCallSiteAttribute(call, ON_FUNCTION,
+                             LLVMCreateEnumAttribute(module->context, kind_of("nomerge"), 0));
     plugin_keep_attributes(call);
     keep_builtin(module, call);
 }

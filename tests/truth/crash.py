@@ -279,7 +279,7 @@ def physical_problems(shipped, evidence, stop, base, symbols):
         if not low <= address - base < high:
             continue
         lookup = address - base - (1 if k else 0)
-        chain += [(n, d, k == 0) for n, d in symbols.get(lookup, [])]
+        chain += [(plain_name(n), d, k == 0) for n, d in symbols.get(lookup, [])]
     frames = [f for f in told if f.kind == "model"]
     names = [n for n, _, _ in chain]
     told_names = [f.name for f in frames]
