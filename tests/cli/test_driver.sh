@@ -560,6 +560,34 @@ parallel/program || fail "the program built in parallel"
 [ -z "$(ls parallel.tmp)" ] || fail "files are left"
 check_inputs parallel/program ""
 
+say "coverage has its pages to itself"
+cat >pages.c <<'END'
+char small[8];
+int table[100] = {1};
+__attribute__((section("a_section"))) int in_a_section[4] = {1};
+__attribute__((section("z_section"))) int in_z_section[4] = {1};
+int main(int argc, char **argv) { return table[argc] + in_a_section[argc] + in_z_section[argc] + small[argc]; }
+END
+alone() { # no other loaded section on a page of inquest_cov
+    readelf -SW "$1" | python3 -c '
+import re, sys
+rows = re.findall(r"\] (\S+) +\S+ +([0-9a-f]{16}) [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +(\S*A\S*) ", sys.stdin.read())
+places = {name: (int(start, 16), int(start, 16) + int(size, 16)) for name, start, size, _ in rows}
+low, high = places.pop("inquest_cov")
+low, high = low & -4096, (high + 4095) & -4096
+found = [name for name, (start, end) in places.items() if start < high and end > low]
+sys.exit(f"{found} on a page with coverage" if found or len(places) < 10 else 0)' || fail "$2: pages of coverage"
+}
+for linker in bfd gold lld; do
+    have "ld.$linker" || have "ld.$linker-19" || continue
+    for options in "" -Wl,--gc-sections -static -no-pie "-shared -fPIC" -O2 "-Wl,--sort-section=name"; do
+        # shellcheck disable=SC2086
+        "$cc" -fuse-ld=$linker $options pages.c -o pages || fail "-fuse-ld=$linker $options"
+        alone pages "-fuse-ld=$linker $options"
+    done
+done
+"$cc" -r pages.c -o pages.r.o && "$cc" pages.r.o -o pages && alone pages "-r"
+
 if have cmake; then
     say "CMake"
     rm -rf project && mkdir project

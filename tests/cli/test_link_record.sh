@@ -113,24 +113,37 @@ record maps/inner/prog | grep -qx $'command\tinquest-cc main.c -o prog' || fail 
 (cd maps/inner && "$cc" -fdebug-prefix-map="$work/maps/in"=/b -ffile-prefix-map="$work"=/a main.c -o prog)
 record maps/inner/prog | grep -qx $'directory\t/a/maps/inner' || fail "$(record maps/inner/prog | sed -n 2p)"
 
-say "nothing but sections of ours is added"
+say "nothing but sections of ours is added, and pages of coverage where there is any"
 mkdir added
 cd added
 cp -r ../src .
 for name in main util unused plain shared; do "$cc" -O2 -fPIC -c ../src/$name.c -o $name.o; done
 clang-19 -c ../src/assembled.S -o assembled.o
 ar rcD libutil.a util.o unused.o plain.o shared.o
+printf '%s\n' '.section inquest_cov,"awR",@progbits' '.balign 4096' '.section inquest_flags,"awR",@progbits' '.balign 4096' \
+    '.section .note.GNU-stack,"",@progbits' >pages.s
+clang-19 -c pages.s
+objcopy -R .text pages.o # empty, but aligned
 mkdir plain ours # the name of the output is in some of them
+# same_loaded NAME INPUT...: of inquest-cc with these and clang with the first one besides, empty or not
+same_loaded() {
+    local name=$1 first=$2 made
+    shift 2
+    # shellcheck disable=SC2086
+    (cd plain && clang-19 -Wl,--build-id=none $first "$@" -o out)
+    (cd ours && "$cc" -Wl,--build-id=none "$@" -o out)
+    for made in plain ours; do objcopy -O binary $made/out $made/loaded; done
+    cmp plain/loaded ours/loaded || fail "$name: what is loaded differs"
+    cmp <(nm plain/out | sort) <(nm ours/out | sort) || fail "$name: symbols differ"
+}
 for linker in $(linkers); do
     for options in "" -static "-Wl,--gc-sections" "-shared -Wl,--whole-archive" "-no-pie"; do
-        for made in clang-19:plain "$cc:ours"; do
-            (cd "${made##*:}" && "${made%:*}" -fuse-ld=$linker -Wl,--build-id=none ../main.o ../assembled.o $options \
-                ../libutil.a -Wl,--no-whole-archive -o out)
-        done
-        for made in plain ours; do objcopy -O binary $made/out $made/loaded; done
-        cmp plain/loaded ours/loaded || fail "$linker $options: what is loaded differs"
-        cmp <(nm plain/out | sort) <(nm ours/out | sort) || fail "$linker $options: symbols differ"
+        # shellcheck disable=SC2086
+        same_loaded "$linker $options" ../pages.o -fuse-ld=$linker ../main.o ../assembled.o $options ../libutil.a \
+            -Wl,--no-whole-archive
     done
+    clang-19 -O2 -fPIC -c ../src/plain.c -o without.o
+    same_loaded "$linker without a model" "" -fuse-ld=$linker -shared ../without.o
 done
 cd ..
 

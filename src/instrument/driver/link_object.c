@@ -16,10 +16,14 @@
 #include "common/hash.h"
 #include "common/strbuf.h"
 #include "instrument/driver/link_inputs.h"
+#include "layout/frame.h"
 #include "layout/section.h"
 #include "program/link_record.h"
 
-enum { COMPRESSION_LEVEL = 3 }; /* as the bitcode's */
+enum {
+    COMPRESSION_LEVEL = 3, /* as the bitcode's */
+    PAGE_SIZE = 4096,
+};
 
 /* Frames. */
 
@@ -105,9 +109,18 @@ static const struct property_note property_note = {
     .features = PROPERTY_X86_ALL,
 };
 
-enum { NAME_NOTE = 1, NAME_STACK = 20, NAME_LINK = 36, NAME_OBJECTS = 50, NAME_NAMES = 67 };
+enum {
+    NAME_NOTE = 1,
+    NAME_STACK = 20,
+    NAME_LINK = 36,
+    NAME_OBJECTS = 50,
+    NAME_COVERAGE = 67,
+    NAME_FLAGS = 79,
+    NAME_NAMES = 93,
+};
 static const char names[] =
-    "\0.note.gnu.property\0.note.GNU-stack\0" SECTION_LINK "\0" SECTION_OBJECTS "\0.shstrtab";
+    "\0.note.gnu.property\0.note.GNU-stack\0" SECTION_LINK "\0" SECTION_OBJECTS
+    "\0" LAYOUT_COVERAGE_SECTION "\0" LAYOUT_FLAGS_SECTION "\0.shstrtab";
 _Static_assert(sizeof(names) == NAME_NAMES + sizeof(".shstrtab"), "offsets into names");
 
 static bool add_section(Elf *elf, const Elf64_Shdr *wanted, const void *data, size_t size)
@@ -136,8 +149,23 @@ static bool add_own_section(Elf *elf, uint32_t name, const struct strbuf *frames
     return frames->length == 0 || add_section(elf, &header, frames->data, frames->length);
 }
 
+/*
+ * Empty, but aligned to a page, and so is the section of the output. Ours come first in the link,
+ * so the flags follow the coverage, and what the user has follows the flags: no page with coverage
+ * has anything else. Costs addresses and a hole in the file, no memory.
+ */
+static bool add_page_section(Elf *elf, uint32_t name)
+{
+    Elf64_Shdr header = {.sh_name = name,
+                         .sh_flags = SHF_ALLOC | SHF_WRITE | SHF_GNU_RETAIN,
+                         .sh_type = SHT_PROGBITS,
+                         .sh_addralign = PAGE_SIZE};
+    return add_section(elf, &header, "", 0);
+}
+
 /* The stack note is there so that the linker does not take ours for a file of the old kind. */
-static bool add_sections(Elf *elf, const struct strbuf *link, const struct strbuf *objects)
+static bool add_sections(Elf *elf, const struct strbuf *link, const struct strbuf *objects,
+                         bool pages)
 {
     static const Elf64_Shdr note = {
         .sh_name = NAME_NOTE, .sh_type = SHT_NOTE, .sh_flags = SHF_ALLOC, .sh_addralign = 8};
@@ -153,15 +181,17 @@ static bool add_sections(Elf *elf, const struct strbuf *link, const struct strbu
     header->e_type = ET_REL;
     header->e_machine = EM_X86_64;
     header->e_version = EV_CURRENT;
-    header->e_shstrndx = objects->length ? 5 : 4;
+    header->e_shstrndx = 4u + (objects->length != 0) + (pages ? 2 : 0);
     return add_section(elf, &note, &property_note, sizeof(property_note)) &&
            add_section(elf, &stack, "", 0) && add_own_section(elf, NAME_LINK, link) &&
            add_own_section(elf, NAME_OBJECTS, objects) &&
+           (!pages ||
+            (add_page_section(elf, NAME_COVERAGE) && add_page_section(elf, NAME_FLAGS))) &&
            add_section(elf, &strings, names, sizeof(names)) && elf_update(elf, ELF_C_WRITE) >= 0;
 }
 
 struct error *link_object_write(const struct strbuf *frame, const struct link_bodies *bodies,
-                                bool all, int fd)
+                                bool all, bool pages, int fd)
 {
     _cleanup_strbuf_ struct strbuf objects = STRBUF_INIT;
     struct error *err = frame_bodies(bodies, all, &objects);
@@ -171,7 +201,7 @@ struct error *link_object_write(const struct strbuf *frame, const struct link_bo
     Elf *elf = elf_begin(fd, ELF_C_WRITE, NULL);
     if (!elf)
         return error_create(ERROR_OTHER, "cannot write an object file: %s", elf_errmsg(-1));
-    if (!add_sections(elf, frame, &objects))
+    if (!add_sections(elf, frame, &objects, pages))
         err = error_create(ERROR_OTHER, "cannot write an object file: %s", elf_errmsg(-1));
     elf_end(elf);
     return err;

@@ -3,7 +3,7 @@
  * output; and what is changed there when the link is done.
  *
  *     link_object_frame(&record, &frame);
- *     err = link_object_write(&frame, &bodies, false, fd);        // to an empty file
+ *     err = link_object_write(&frame, &bodies, false, true, fd);        // to an empty file
  *     ... the link ...
  *     link_object_frame(&record, &changed);
  *     err = link_object_replace("prog", &frame, &changed);
@@ -22,9 +22,9 @@ struct strbuf;
 void link_object_frame(const struct link_record *record, struct strbuf *ret);
 
 /* For x86-64, with SECTION_LINK and, where there are bodies to embed, SECTION_OBJECTS. `all`: those
- * that have to be asked for, too. */
+ * that have to be asked for, too. `pages`: coverage begins and ends with a page. */
 struct error *link_object_write(const struct strbuf *frame, const struct link_bodies *bodies,
-                                bool all, int fd);
+                                bool all, bool pages, int fd);
 
 /*
  * Puts a frame in the place of one that was written and is as long. A file without that one

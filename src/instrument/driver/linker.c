@@ -276,6 +276,25 @@ static void make_record(struct linker *linker)
                                        "not read the program until it is compiled again"));
 }
 
+static bool may_record(enum link_kind kind, const struct link_content *content)
+{
+    return content->models.length || kind == LINK_BITCODE;
+}
+
+/* Whether the output may have coverage of its own. */
+static bool has_coverage(const struct link_record *record)
+{
+    for (size_t i = 0; i < record->inputs.length && !record->relocatable; i++) {
+        const struct link_input *input = &record->inputs.data[i];
+        if (input->kind != LINK_SHARED && may_record(input->kind, &input->content))
+            return true;
+        for (size_t j = 0; j < input->members.length; j++)
+            if (may_record(input->members.data[j].kind, &input->members.data[j].content))
+                return true;
+    }
+    return false;
+}
+
 static struct error *write_record(struct linker *linker)
 {
     int fd = -1;
@@ -283,7 +302,8 @@ static struct error *write_record(struct linker *linker)
     strbuf_init(&linker->frame);
     link_object_frame(&linker->record, &linker->frame);
     if (!err)
-        err = link_object_write(&linker->frame, &linker->inputs.bodies, linker->request.embeds, fd);
+        err = link_object_write(&linker->frame, &linker->inputs.bodies, linker->request.embeds,
+                                has_coverage(&linker->record), fd);
     if (!err)
         linker->object = memory_file_path(&linker->arena, fd);
     return err;
