@@ -91,6 +91,7 @@ static void cover(const struct instrumented_module *module, struct instrumented_
         LLVMBuildInBoundsGEP2(module->builder, module->type_i8, module->coverage, &index, 1, ""));
 
     LLVMSetVolatile(store, true);
+    instrument_unsanitized(module, store);
     function->added++;
     if (module->tag)
         LLVMSetMetadata(store, module->tag_kind, module->tag);

@@ -52,6 +52,7 @@ struct instrumented_function {
     uint32_t flags;             // enum section_function_flag
     bool optimized;             // not optnone
     bool left_out;              // by pattern, annotation or nature: nothing is recorded
+    bool unique;                // holds code that cannot stand twice
     bool copied;                // has a plain copy
     struct split split;
     struct path_numbering *numbers;
@@ -103,6 +104,9 @@ bool instrument_options_wants(const struct instrument_options *options, const ch
 
 // Has the function this attribute, one of those without a value?
 bool instrument_has_attribute(LLVMValueRef function, const char *name);
+// An access of ours: sanitizers need not look at it. They have nothing to find there, threads may
+// store the same byte at once, and in resolvers of ifuncs a sanitizer is not yet there.
+void instrument_unsanitized(const struct instrumented_module *module, LLVMValueRef access);
 // Is it used otherwise than by calling it?
 bool instrument_address_taken(LLVMValueRef function);
 
@@ -132,12 +136,18 @@ bool tailcalls_is_last(LLVMValueRef call);
 // Which functions make tail calls: flags and components.
 void tailcalls_find(struct instrumented_module *module);
 void tailcalls_limit(struct instrumented_module *module);
+// Which functions hold code that cannot stand twice; those are not inlined any more.
+void plain_find_unique(struct instrumented_module *module);
 bool plain_can_copy(LLVMValueRef function);
 // May the call stand twice?
 bool plain_can_copy_call(LLVMValueRef call);
 void plain_copy(struct instrumented_module *module, struct instrumented_function *function);
 // Once every copy was made.
 void plain_connect(struct instrumented_module *module);
+// Functions that only calls refer to, and their copies, keep their arguments as they are; and may
+// lose them, while LLVM inlines. plugin.cc calls both.
+void plain_hold_locals(LLVMModuleRef module);
+void plain_release_locals(LLVMModuleRef module);
 // `asm sideeffect ""` at the entry of a function.
 void words_pin(struct instrumented_module *module, struct instrumented_function *function);
 // Last: what was added does not count when the function is considered for inlining.

@@ -18,6 +18,15 @@ bool instrument_has_attribute(LLVMValueRef function, const char *name)
                                        LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
+void instrument_unsanitized(const struct instrumented_module *module, LLVMValueRef access)
+{
+    static const char name[] = "nosanitize";
+    LLVMMetadataRef nothing = LLVMMDNodeInContext2(module->context, NULL, 0);
+
+    LLVMSetMetadata(access, LLVMGetMDKindIDInContext(module->context, name, sizeof(name) - 1),
+                    LLVMMetadataAsValue(module->context, nothing));
+}
+
 bool instrument_address_taken(LLVMValueRef f)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use)) {
@@ -117,7 +126,7 @@ static void choose_shape(const struct instrumented_module *module,
     bool records = function->level >= SECTION_LEVEL_CALLS &&
                    (function->split.site_count > 0 || function->shape.words > 0);
     function->copied = module->options.tunable && function->level >= SECTION_LEVEL_CALLS &&
-                       plain_can_copy(function->function);
+                       !function->unique && plain_can_copy(function->function);
     // where there is nothing to record, only plain code calls the copy
     if (function->copied && records)
         function->flags |= SECTION_FUNCTION_TUNABLE;
@@ -141,6 +150,7 @@ static void module_init(struct instrumented_module *module, LLVMModuleRef m)
         if (!LLVMIsDeclaration(f))
             function_init(module, f, count++);
     tailcalls_find(module);
+    plain_find_unique(module);
     for (uint32_t f = 0; f < module->function_count; f++)
         choose_shape(module, &module->functions[f]);
 }

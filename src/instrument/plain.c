@@ -10,9 +10,18 @@
  * readers take what those did for unknown.
  *
  * A function that only this module can name, and only by calling it, may be inlined everywhere and
- * be gone; so may its copy, each for itself. Until then nothing but calls refers to either, since
- * LLVM inlines the last call of a function more readily. A function whose copy is gone cannot be
- * switched off alone: whoever calls it can. All other copies are kept.
+ * be gone; so may its copy, each for itself. A function whose copy is gone cannot be switched off
+ * alone: whoever calls it can. All other copies are kept.
+ *
+ * Whoever calls a function calls its copy while it is off: so both have the arguments that the
+ * source gives them, all of them and in the same places, and no value of them is known. But of a
+ * function that nothing but calls refers to LLVM drops arguments, and takes for granted what all
+ * calls pass; so such functions and their copies stand in a list that is gone while LLVM inlines,
+ * since it inlines the last call of a function more readily (plain_hold_locals). What changes
+ * arguments in between, promoting them, does not run (plugin.cc).
+ *
+ * Code that cannot stand twice (a label in assembly, a call that must not be duplicated) is not
+ * copied, nor inlined, since both its callers and their copies would do so.
  *
  * Last of all each function that has a copy gets struct layout_switch, as prefix data: it stands
  * right before its entry, however the program was linked or stripped.
@@ -45,7 +54,8 @@ bool plain_can_copy_call(LLVMValueRef call)
         const char *text = LLVMGetInlineAsmAsmString(callee, &length);
         return !asm_defines_label(text, length);
     }
-    return !split_call_has_attribute(call, "noduplicate");
+    return !split_call_has_attribute(call, "noduplicate") &&
+           !(LLVMIsAFunction(callee) && instrument_has_attribute(callee, "noduplicate"));
 }
 
 static bool can_copy_instruction(LLVMValueRef i)
@@ -74,6 +84,46 @@ static bool can_copy_body(LLVMValueRef f)
     return plugin_can_copy_tables(f);
 }
 
+// Does it hold code that cannot stand twice, its own or that of what is inlined whatever happens?
+static bool has_unique_code(LLVMValueRef f, const struct value_map *unique)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i) && !LLVMIsACallBrInst(i))
+                continue;
+            LLVMValueRef callee = LLVMGetCalledValue(i);
+            if (!plain_can_copy_call(i) || (value_map_get(unique, (uintptr_t)callee) &&
+                                            instrument_has_attribute(callee, "alwaysinline")))
+                return true;
+        }
+    return false;
+}
+
+void plain_find_unique(struct instrumented_module *module)
+{
+    struct value_map unique = MAP_INIT;
+    unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
+    bool changed = module->options.tunable;
+
+    while (changed) {
+        changed = false;
+        for (uint32_t f = 0; f < module->function_count; f++) {
+            struct instrumented_function *function = &module->functions[f];
+
+            if (function->unique || !has_unique_code(function->function, &unique))
+                continue;
+            *value_map_put(&unique, (uintptr_t)function->function) = function->function;
+            function->unique = changed = true;
+            if (!instrument_has_attribute(function->function, "alwaysinline"))
+                LLVMAddAttributeAtIndex(function->function,
+                                        (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                        LLVMCreateEnumAttribute(module->context, noinline, 0));
+        }
+    }
+    value_map_deinit(&unique);
+}
+
 // A body that a header gives to the optimiser only has no code of its own; a copy of it would have.
 // Where it is always inlined, neither has.
 static bool is_only_for_inlining(LLVMValueRef f)
@@ -92,6 +142,7 @@ bool plain_can_copy(LLVMValueRef f)
 
 #define SWITCH_ATTRIBUTE "inquest-switch" // of copies: module and function
 #define KEPT_COPIES      "__inquest_kept_copies"
+#define HELD_LOCALS      "__inquest_held_locals"
 
 // Linkers keep functions of this prefix away from the others.
 static void place(const struct instrumented_module *module, LLVMValueRef plain)
@@ -191,6 +242,63 @@ static void drop_unused(struct instrumented_module *module)
     }
 }
 
+// ---- Arguments stay
+
+static const char *switch_text(LLVMValueRef f)
+{
+    LLVMAttributeRef attribute =
+        LLVMIsDeclaration(f)
+            ? NULL
+            : LLVMGetStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                            SWITCH_ATTRIBUTE, sizeof(SWITCH_ATTRIBUTE) - 1);
+    unsigned length;
+
+    return attribute ? LLVMGetStringAttributeValue(attribute, &length) : NULL;
+}
+
+// The function that a copy was made of, if it is still there; else NULL.
+static LLVMValueRef original_of(LLVMModuleRef module, LLVMValueRef plain)
+{
+    size_t length, suffix = strlen(LAYOUT_PLAIN_SUFFIX);
+    const char *name = LLVMGetValueName2(plain, &length);
+
+    if (length <= suffix || strcmp(name + length - suffix, LAYOUT_PLAIN_SUFFIX) != 0)
+        return NULL;
+    char *original = xasprintf("%.*s", (int)(length - suffix), name);
+    LLVMValueRef found = LLVMGetNamedFunction(module, original);
+    free(original);
+    return found && !LLVMIsDeclaration(found) && !is_only_for_inlining(found) ? found : NULL;
+}
+
+void plain_hold_locals(LLVMModuleRef module)
+{
+    unsigned count = 0, room = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        room += 2;
+    LLVMValueRef *held = xmalloc_array(room + 1u, sizeof(*held));
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        LLVMValueRef original = switch_text(f) ? original_of(module, f) : NULL;
+
+        if (original && is_local(original)) {
+            held[count++] = original;
+            held[count++] = f;
+        }
+    }
+    plain_release_locals(module);
+    if (count)
+        descriptor_keep(module, HELD_LOCALS, held, count);
+    free(held);
+}
+
+void plain_release_locals(LLVMModuleRef module)
+{
+    LLVMValueRef held = LLVMGetNamedGlobal(module, HELD_LOCALS);
+
+    if (held)
+        LLVMDeleteGlobal(held);
+}
+
 void plain_connect(struct instrumented_module *module)
 {
     struct value_map copies = MAP_INIT;
@@ -204,6 +312,7 @@ void plain_connect(struct instrumented_module *module)
         if (module->functions[f].plain)
             redirect_calls(module->functions[f].plain, &copies);
     drop_unused(module);
+    plain_hold_locals(module->module);
     value_map_deinit(&copies);
 }
 
@@ -236,39 +345,20 @@ static LLVMValueRef switch_data(LLVMValueRef function, LLVMValueRef plain, const
     return LLVMConstStructInContext(context, members, 5, false);
 }
 
-// The function that a copy was made of, if it is still there; else NULL.
-static LLVMValueRef original_of(LLVMModuleRef module, LLVMValueRef plain)
-{
-    size_t length, suffix = strlen(LAYOUT_PLAIN_SUFFIX);
-    const char *name = LLVMGetValueName2(plain, &length);
-
-    if (length <= suffix || strcmp(name + length - suffix, LAYOUT_PLAIN_SUFFIX) != 0)
-        return NULL;
-    char *original = xasprintf("%.*s", (int)(length - suffix), name);
-    LLVMValueRef found = LLVMGetNamedFunction(module, original);
-    free(original);
-    return found && !LLVMIsDeclaration(found) && !is_only_for_inlining(found) ? found : NULL;
-}
-
 void instrument_finish(LLVMModuleRef module)
 {
     LLVMValueRef kept = LLVMGetNamedGlobal(module, KEPT_COPIES);
 
+    plain_release_locals(module);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        LLVMAttributeRef attribute =
-            LLVMIsDeclaration(f)
-                ? NULL
-                : LLVMGetStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                                SWITCH_ATTRIBUTE, sizeof(SWITCH_ATTRIBUTE) - 1);
-        LLVMValueRef original = attribute ? original_of(module, f) : NULL;
-        unsigned length;
+        const char *text = switch_text(f);
+        LLVMValueRef original = text ? original_of(module, f) : NULL;
 
         if (!original)
             continue;
         // a distance to what has no address of its own would be to an entry of the linkage table
         LLVMSetUnnamedAddress(f, LLVMNoUnnamedAddr);
-        plugin_set_prefix(
-            original, switch_data(original, f, LLVMGetStringAttributeValue(attribute, &length)));
+        plugin_set_prefix(original, switch_data(original, f, text));
     }
     if (kept)
         LLVMDeleteGlobal(kept);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers the pass, and does what LLVM's C interface lacks. The only C++ file of the project.
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LazyCallGraph.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
@@ -17,6 +18,8 @@ extern "C" {
 bool instrument_module(LLVMModuleRef module);
 void instrument_trim(LLVMModuleRef module);
 void instrument_finish(LLVMModuleRef module);
+void plain_hold_locals(LLVMModuleRef module);
+void plain_release_locals(LLVMModuleRef module);
 bool plugin_can_copy_tables(LLVMValueRef function);
 LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name);
 bool plugin_has_prefix(LLVMValueRef function);
@@ -27,6 +30,8 @@ void plugin_keep_attributes(LLVMValueRef call);
 void plugin_hold(LLVMValueRef function_or_call);
 void plugin_keep_held(LLVMValueRef declaration);
 }
+
+static const char COPIES[] = "inquest.copies"; // some function has a plain copy
 
 // ---- Copies
 
@@ -106,6 +111,7 @@ LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name)
         llvm::cast<llvm::GlobalVariable>(map[table])
             ->setInitializer(llvm::MapValue(table->getInitializer(), map));
     copy->setName(name);
+    original->getParent()->getOrInsertNamedMetadata(COPIES);
     if (copy->getSubprogram() && copy->getSubprogram() != original->getSubprogram())
         copy->getSubprogram()->replaceLinkageName(llvm::MDString::get(copy->getContext(), name));
     return llvm::wrap(copy);
@@ -240,13 +246,49 @@ bool trim(LLVMModuleRef module)
 bool finish(LLVMModuleRef module)
 {
     instrument_finish(module);
-    if (llvm::NamedMDNode *held = llvm::unwrap(module)->getNamedMetadata(HELD))
-        held->eraseFromParent();
+    for (const char *name : {HELD, COPIES})
+        if (llvm::NamedMDNode *node = llvm::unwrap(module)->getNamedMetadata(name))
+            node->eraseFromParent();
     return true;
+}
+
+// The pass that inlines, and all that comes with it.
+bool isInliner(llvm::StringRef pass)
+{
+    return pass == "ModuleInlinerWrapperPass";
+}
+
+llvm::Module *moduleOf(llvm::Any ir)
+{
+    const auto *module = llvm::any_cast<const llvm::Module *>(&ir);
+
+    return module ? const_cast<llvm::Module *>(*module) : nullptr;
+}
+
+// While a function and its plain copy are two, their arguments are the same (plain.c).
+void registerHooks(llvm::PassInstrumentationCallbacks &callbacks)
+{
+    callbacks.registerBeforeNonSkippedPassCallback([](llvm::StringRef pass, llvm::Any ir) {
+        if (llvm::Module *module = isInliner(pass) ? moduleOf(ir) : nullptr)
+            plain_release_locals(llvm::wrap(module));
+    });
+    callbacks.registerAfterPassCallback(
+        [](llvm::StringRef pass, llvm::Any ir, const llvm::PreservedAnalyses &) {
+            if (llvm::Module *module = isInliner(pass) ? moduleOf(ir) : nullptr)
+                plain_hold_locals(llvm::wrap(module));
+        });
+    callbacks.registerShouldRunOptionalPassCallback([](llvm::StringRef pass, llvm::Any ir) {
+        const auto *component = llvm::any_cast<const llvm::LazyCallGraph::SCC *>(&ir);
+
+        return pass != "ArgumentPromotionPass" || !component ||
+               !(*component)->begin()->getFunction().getParent()->getNamedMetadata(COPIES);
+    });
 }
 
 void registerSteps(llvm::PassBuilder &builder)
 {
+    if (llvm::PassInstrumentationCallbacks *callbacks = builder.getPassInstrumentationCallbacks())
+        registerHooks(*callbacks);
     builder.registerPipelineStartEPCallback(
         [](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
             manager.addPass(Step(instrument_module));

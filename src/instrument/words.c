@@ -71,6 +71,7 @@ static void store_word(const struct instrumented_module *module,
         LLVMGetMDKindIDInContext(module->context, WORDS_METADATA, strlen(WORDS_METADATA));
 
     LLVMSetVolatile(store, true);
+    instrument_unsanitized(module, store);
     if (!function->shape.eager)
         LLVMSetMetadata(
             store, kind,
@@ -85,6 +86,7 @@ static LLVMValueRef load_sum(const struct instrumented_module *module,
                                       slot ? slot : function->word[word], "");
 
     LLVMSetVolatile(sum, !slot);
+    instrument_unsanitized(module, sum);
     return sum;
 }
 

@@ -8,10 +8,17 @@
 
 #include "common/error.h"
 #include "common/vec.h"
+#include "evidence/core/machine.h"
 #include "layout/frame.h"
 
-enum { JUMP_LENGTH = 5, JUMP = 0xe9 };
+enum {
+    JUMP_LENGTH = 5,
+    JUMP = 0xe9,
+    BREAKPOINT = 0xcc,               // what linkers pad code with
+    LONGEST_START = JUMP_LENGTH + 15 // instructions have 15 bytes at most
+};
 static const unsigned char endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+static const unsigned char nothing[JUMP_LENGTH]; // saved of what is on
 
 VEC_DEFINE(code_switch_vec, struct code_switch);
 
@@ -20,7 +27,32 @@ static void elf_cleanup(Elf **elf)
     elf_end(*elf);
 }
 
-// The switch whose magic was found at `at` of a section of code; false where it is none.
+/*
+ * Does a jump fit in before other code begins? A function may be as short as a return, and another
+ * may follow at once. Control that comes to a byte goes on in the function; where it has left, only
+ * padding may be written over.
+ */
+static bool has_room(const unsigned char *code, size_t size)
+{
+    struct machine_code decoded = {0};
+    size_t length = 0;
+    bool left = false, fits = true;
+
+    machine_decode(&decoded, code, size < LONGEST_START ? size : LONGEST_START, 0);
+    for (uint32_t i = 0; i < decoded.count && length < JUMP_LENGTH; i++) {
+        const struct machine_insn *insn = &decoded.insns[i];
+
+        fits &= !left || insn->is_padding || code[insn->address] == BREAKPOINT;
+        left |= insn->flow != MACHINE_NEXT && insn->flow != MACHINE_CALL &&
+                insn->flow != MACHINE_BRANCH;
+        length += insn->size;
+    }
+    machine_deinit(&decoded);
+    return fits && length >= JUMP_LENGTH;
+}
+
+// The switch whose magic was found at `at` of a section of code; false where it is none, or no jump
+// fits in.
 static bool read_switch(const unsigned char *data, const GElf_Shdr *section, uint64_t at,
                         struct code_switch *ret)
 {
@@ -40,7 +72,9 @@ static bool read_switch(const unsigned char *data, const GElf_Shdr *section, uin
         .jump = section->sh_offset + jump,
         .distance = (int32_t)(found.plain_offset - (int64_t)(jump - entry) - JUMP_LENGTH),
     };
-    return found.plain_offset != 0;
+    bool is_off = memcmp(found.saved, nothing, JUMP_LENGTH) != 0;
+    return found.plain_offset != 0 &&
+           (is_off || has_room(data + section->sh_offset + jump, end - jump));
 }
 
 static void scan_section(const unsigned char *data, const GElf_Shdr *section,
@@ -102,11 +136,10 @@ static unsigned char *saved_bytes(const struct code_switch *at, unsigned char *d
 struct error *code_switch_get(const struct code_switch *at, const char *path,
                               const unsigned char *data, bool *on)
 {
-    static const unsigned char none[JUMP_LENGTH];
     const unsigned char *saved = saved_bytes(at, (unsigned char *)data);
     const unsigned char *code = data + at->jump;
 
-    *on = !memcmp(saved, none, sizeof(none));
+    *on = !memcmp(saved, nothing, sizeof(nothing));
     if (!*on && (code[0] != JUMP || memcmp(code + 1, &at->distance, sizeof(at->distance)) != 0))
         return error_create_at_offset(ERROR_FORMAT, path, at->jump,
                                       "a function that should be switched off is not");
@@ -115,9 +148,8 @@ struct error *code_switch_get(const struct code_switch *at, const char *path,
 
 void code_switch_set(const struct code_switch *at, unsigned char *data, bool on)
 {
-    static const unsigned char none[JUMP_LENGTH];
     unsigned char *saved = saved_bytes(at, data), *code = data + at->jump;
-    bool was = !memcmp(saved, none, sizeof(none));
+    bool was = !memcmp(saved, nothing, sizeof(nothing));
 
     if (on == was)
         return;
