@@ -257,7 +257,7 @@ static void add_node_lines(const struct model *model, uint32_t n, enum ask_answe
     const struct code_node *code_node = model_code_node(model, (struct node_id){n});
     for (uint32_t i = 0; i < code_node->insn_count; i++) {
         const struct place *place =
-            code_place(module->code, module->code->insns[code_node->first_insn + i].place);
+            code_own_place(module->code, module->code->insns[code_node->first_insn + i].place);
 
         if (!place || !place->line || place->line == last)
             continue;

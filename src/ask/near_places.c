@@ -33,14 +33,14 @@ void visit_lines(const struct model *model, const char *file,
         const struct model_node *node = &model->nodes[n];
         const struct model_module *module =
             model_module(model, model_function(model, node->function)->module);
-        struct place first = {0, node->line, node->column};
+        struct place first = {.line = node->line, .column = node->column};
         if (node->file.value != MODEL_NONE && file_matches(model, node->file, file))
             visit(argument, n, &first);
         if (!module->code)
             continue;
         const struct code_node *in = &module->code->nodes[n - module->first_node];
         for (uint32_t i = in->first_insn; i < in->first_insn + in->insn_count; i++) {
-            const struct place *place = code_place(module->code, module->code->insns[i].place);
+            const struct place *place = code_own_place(module->code, module->code->insns[i].place);
             if (place && file_matches(model, module->files[place->file], file))
                 visit(argument, n, place);
         }

@@ -130,7 +130,7 @@ static struct error *resolve_place(struct resolver *resolver, struct query_atom 
 
     if (err)
         return err;
-    uint32_t count = model_find_line(resolver->model, atom->file, atom->line, &found);
+    uint32_t count = model_find_line(resolver->model, atom->file, atom->line, false, &found);
     if (!count)
         return line_without_code(resolver, atom);
     if (atom->column)

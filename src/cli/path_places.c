@@ -58,7 +58,7 @@ static struct error *find_line(const struct model *model, const char *file, uint
                                enum path_place which, struct place_nodes *ret)
 {
     _cleanup_free_ struct node_id *found = NULL;
-    uint32_t count = model_find_line(model, file, line, &found);
+    uint32_t count = model_find_line(model, file, line, false, &found);
 
     // in order of ids: functions are stretches, and their first nodes come first
     for (uint32_t i = 0; i < count; i++)

@@ -100,7 +100,7 @@ static void find_insns(struct slice_at *at, const struct model *model,
 struct error *slice_at_find(struct slice_at *at, const struct model *model,
                             const struct dependence *dependence)
 {
-    at->node_count = model_find_line(model, at->file, at->line, &at->nodes);
+    at->node_count = model_find_line(model, at->file, at->line, false, &at->nodes);
     bitset_init(&at->insns, dependence_insn_count(dependence));
     if (!at->node_count)
         return nothing_there(at, model);

@@ -238,7 +238,7 @@ static void find_by_place(struct joiner *joiner, const struct backtrace_frame *t
                           struct join_function_vec *functions)
 {
     struct node_id *nodes;
-    uint32_t count = model_find_line(joiner->model, text->file, text->line, &nodes);
+    uint32_t count = model_find_line(joiner->model, text->file, text->line, true, &nodes);
     for (uint32_t i = 0; i < count; i++) {
         struct function_id function = model_node(joiner->model, nodes[i])->function;
         if (node_is_on(joiner, nodes[i], text->line, text->column, false) &&

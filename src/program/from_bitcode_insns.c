@@ -439,8 +439,6 @@ static void finish_node(struct body *body, uint32_t n)
     node->insn_count = (uint32_t)builder->insns.length - node->first_insn;
     for (uint32_t i = 0; i < node->insn_count; i++) {
         const struct insn *insn = &builder->insns.data[node->first_insn + i];
-        if (node->place.value == 0)
-            node->place = insn->place;
         if (insn->opcode == INSN_LANDINGPAD || insn->opcode == INSN_CLEANUPPAD ||
             insn->opcode == INSN_CATCHPAD || insn->opcode == INSN_CATCHSWITCH)
             node->flags |= NODE_LANDING;
@@ -519,6 +517,67 @@ static void match_arguments(struct body *body)
     entry->variable_count = (uint32_t)builder->variables.length - entry->first_variable;
 }
 
+// ---- Places
+
+static uint64_t line_key(const struct place *place)
+{
+    return (uint64_t)place->file << 32 | place->line;
+}
+
+// How many instructions of the node have this line.
+static uint32_t count_line(const struct code_builder *builder, const struct code_node *node,
+                           uint64_t key)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < node->insn_count; i++) {
+        uint32_t place = builder->insns.data[node->first_insn + i].place.value;
+
+        count += place && line_key(&builder->places.data[place]) == key;
+    }
+    return count;
+}
+
+/*
+ * A jump to one place does nothing, and where the source has no statement for it clang gives it the
+ * place of the statement before. So its line is its own only where no other node has it: that of
+ * `break` and `goto`.
+ */
+static void carry_place(struct code_builder *builder, struct pointer_map *lines,
+                        const struct code_node *node, struct insn *insn)
+{
+    if (insn->opcode != INSN_BR || insn->operand_count != 1 || !insn->place.value)
+        return;
+    struct place place = builder->places.data[insn->place.value];
+    uint32_t all = *pointer_map_get(lines, line_key(&place));
+    if (all == count_line(builder, node, line_key(&place)))
+        return;
+    place.carried = 1;
+    insn->place.value = (uint32_t)builder->places.length;
+    code_places_push(&builder->places, place);
+}
+
+static void find_places(struct body *body, uint32_t node_count)
+{
+    struct code_builder *builder = body->reader->builder;
+    struct code_node *nodes = &builder->nodes.data[body->entry->first_node];
+    struct pointer_map lines = MAP_INIT; // by line: how many instructions have it
+
+    for (uint32_t i = nodes[0].first_insn; i < builder->insns.length; i++)
+        if (builder->insns.data[i].place.value)
+            ++*pointer_map_put(&lines, line_key(&builder->places.data
+                                                     [builder->insns.data[i].place.value]));
+    for (uint32_t n = 0; n < node_count; n++)
+        for (uint32_t i = 0; i < nodes[n].insn_count; i++) {
+            struct insn *insn = &builder->insns.data[nodes[n].first_insn + i];
+
+            carry_place(builder, &lines, &nodes[n], insn);
+            if (nodes[n].place.value == 0 && !builder->places.data[insn->place.value].carried)
+                nodes[n].place = insn->place;
+        }
+    pointer_map_deinit(&lines);
+}
+
 void reader_read_body(struct reader *reader, uint32_t function, const struct split *split)
 {
     struct body body = {.reader = reader,
@@ -530,6 +589,7 @@ void reader_read_body(struct reader *reader, uint32_t function, const struct spl
     number_values(&body, split);
     for (uint32_t n = 0; n < split->graph.node_count; n++)
         read_node(&body, &split->nodes[n], body.entry->first_node + n);
+    find_places(&body, split->graph.node_count);
     match_arguments(&body);
     pointer_map_deinit(&body.stored);
     operand_vec_deinit(&body.operands);

@@ -567,6 +567,10 @@ struct place {
     uint32_t file; // in `files`
     uint32_t line;
     uint32_t column;
+    // Of a jump that the front end gave the place of what stands elsewhere in the function, since it
+    // had no better one (`case 4:;` goes on by the line before): machine code may be found by it,
+    // but the line did not run with it.
+    uint32_t carried;
 };
 
 struct code_file {
@@ -698,6 +702,13 @@ static inline const struct place *code_place(const struct code *code, struct pla
 {
     assert(id.value < code->places_count);
     return id.value ? &code->places[id.value] : NULL;
+}
+
+// NULL also where the place is another instruction's: what ran is told by this one.
+static inline const struct place *code_own_place(const struct code *code, struct place_id id)
+{
+    const struct place *place = code_place(code, id);
+    return place && !place->carried ? place : NULL;
 }
 
 // The end of node n's edges in edge_targets.

@@ -120,7 +120,8 @@ static bool path_ends_with(const char *path, const char *end)
     return tail == length || path[length - tail - 1] == '/' || end[0] == '/';
 }
 
-static bool node_on_line(const struct model *model, uint32_t n, const bool *matches, uint32_t line)
+static bool node_on_line(const struct model *model, uint32_t n, const bool *matches, uint32_t line,
+                         bool carried)
 {
     const struct model_node *node = &model->nodes[n];
     const struct model_module *module =
@@ -134,13 +135,14 @@ static bool node_on_line(const struct model *model, uint32_t n, const bool *matc
     const struct code_node *in = &code->nodes[n - module->first_node];
     for (uint32_t i = in->first_insn; i < in->first_insn + in->insn_count; i++) {
         const struct place *place = code_place(code, code->insns[i].place);
-        if (place && place->line == line && matches[module->files[place->file].value])
+        if (place && place->line == line && (carried || !place->carried) &&
+            matches[module->files[place->file].value])
             return true;
     }
     return false;
 }
 
-uint32_t model_find_line(const struct model *model, const char *file, uint32_t line,
+uint32_t model_find_line(const struct model *model, const char *file, uint32_t line, bool carried,
                          struct node_id **ret)
 {
     struct node_vec found = VEC_INIT;
@@ -149,7 +151,7 @@ uint32_t model_find_line(const struct model *model, const char *file, uint32_t l
     for (uint32_t i = 0; i < model->file_count; i++)
         any |= matches[i] = path_ends_with(model_file_path(model, (struct file_id){i}), file);
     for (uint32_t n = 0; any && line && n < model->node_count; n++)
-        if (node_on_line(model, n, matches, line))
+        if (node_on_line(model, n, matches, line, carried))
             node_vec_push(&found, (struct node_id){n});
     free(matches);
     uint32_t count = (uint32_t)found.length;

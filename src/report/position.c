@@ -233,8 +233,8 @@ static void append_node_lines(const struct model *model, struct node_id id, stru
         return;
     const struct code_node *body = model_code_node(model, id);
     for (uint32_t i = 0; i < body->insn_count; i++) {
-        const struct place *place = &code->places[code->insns[body->first_insn + i].place.value];
-        if (place->line && module->files[place->file].value == file.value)
+        const struct place *place = code_own_place(code, code->insns[body->first_insn + i].place);
+        if (place && place->line && module->files[place->file].value == file.value)
             line_vec_push(lines, place->line);
     }
 }

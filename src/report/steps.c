@@ -92,7 +92,7 @@ static void lines_of(const struct stepping *stepping, uint32_t node, struct step
     }
     const struct code_node *in = model_code_node(model, (struct node_id){node});
     for (uint32_t i = in->first_insn; i < in->first_insn + in->insn_count; i++) {
-        const struct place *place = code_place(module->code, module->code->insns[i].place);
+        const struct place *place = code_own_place(module->code, module->code->insns[i].place);
 
         if (!place || !place->line)
             continue;

@@ -104,7 +104,7 @@ static void finding(void **state)
                  {"ir/a.c", 4, 0},   {"a.c", 8, 0},       {"a.c", 0, 0},          {"b.c", 10, 0},
                  {"/dir/a.c", 4, 1}, {"b\"\\\n.c", 10, 1}};
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        uint32_t count = model_find_line(model, lines[i].file, lines[i].line, &nodes);
+        uint32_t count = model_find_line(model, lines[i].file, lines[i].line, false, &nodes);
         if (count != lines[i].count)
             fail_msg("%s:%u: %u nodes", lines[i].file, lines[i].line, count);
         free(nodes);
