@@ -80,7 +80,8 @@ class Shipped:
     """One built program. `exe` does not log; `logger` does, on demand."""
 
     def __init__(self, tools, program, level, opt, inject, flags, folder, off=None):
-        self.tools, self.program, self.opt, self.inject = tools, program, opt, inject
+        self.tools, self.program, self.inject = tools, program, inject
+        self.opt = opt.split()  # several flags may be a level: "-O2 -flto"
         self.flags = list(flags) + ([f"-finquest={level}"] if level else [])
         self.folder, self.off = folder, off
         self.exe = os.path.join(folder, program.name)
@@ -90,7 +91,7 @@ class Shipped:
         self._lock = open(os.path.join(folder, "lock"), "w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         stamp = os.path.join(folder, "stamp")
-        want = " ".join([tools.plugin_hash, tools.passes, *self.flags, off or "", program.stamp()])
+        want = " ".join([tools.plugin_hash, tools.passes, opt, *self.flags, off or "", program.stamp()])
         if not os.path.exists(stamp) or open(stamp).read() != want:
             if os.path.exists(stamp):
                 os.unlink(stamp)
@@ -113,8 +114,8 @@ class Shipped:
         cxx = source.endswith((".cc", ".cpp", ".cxx"))
         compiler = tools.inquest_cxx if cxx else tools.inquest_cc
         out = os.path.join(self.folder, f"{number}.o")
-        flags = [self.opt, "-g", *p.cflags]
-        if not self.inject:
+        flags = [*self.opt, "-g", *p.cflags]
+        if not self.inject or source in p.calm:
             run([compiler, *flags, *self.flags, "-c", source, "-o", out], cwd=p.folder)
             return out
         front = os.path.join(self.folder, f"{number}.front.bc")
@@ -122,7 +123,7 @@ class Shipped:
         run(["clang++-19" if cxx else "clang-19", *flags, "-Xclang", "-disable-llvm-passes",
              "-emit-llvm", "-c", source, "-o", front], cwd=p.folder)
         tools.opt("truth-inject", front, changed, TRUTH_SEED=str(number), TRUTH_RATE=str(p.rate))
-        keep = [f for f in flags if f.startswith(("-O", "-g", "-f", "-m"))]
+        keep = [f for f in flags if f.startswith(("-O", "-g", "-f", "-m", "-pthread"))]
         run([compiler, *keep, *self.flags, "-c", changed, "-o", out])
         os.unlink(front)
         os.unlink(changed)
@@ -134,7 +135,7 @@ class Shipped:
         if self.inject:
             objects.append(self.tools.inject_runtime)
         driver = self.tools.inquest_cxx if p.cxx else self.tools.inquest_cc
-        run([driver, self.opt, *self.flags, *objects, *p.ldflags, "-o", self.exe], cwd=p.folder)
+        run([driver, *self.opt, *self.flags, *objects, *p.ldflags, "-o", self.exe], cwd=p.folder)
         if self.off:
             run([self.tools.inquest, "tune", self.exe, "--off", self.off, "-q"])
         for o in objects:

@@ -133,14 +133,33 @@ class Scratch:
 
 # ---------------------------------------------------------------- oracle A: the logging twin
 
-def final_problems(table, evidence, log):
-    """Which thread failed is not in the log: with several, the one that fits best is taken."""
+def thread_problems(table, evidence, replay):
+    """Of a program whose threads take turns (threads/turns.h): each thread of the evidence against that of
+    the log. Both in the order of creation, which numbers of threads give; those that have ended are in neither."""
+    live = sorted((ident, stack) for ident, stack in replay.stacks.items() if stack)
+    told = sorted((t for t in evidence.threads if any(f.kind == "model" or f.gap for f in t.frames)),
+                  key=lambda t: t.tid)
+    if len(live) != len(told):
+        return [("threads", f"evidence has {len(told)} threads in the program, there were {len(live)}")]
+    problems = []
+    for k, ((ident, stack), thread) in enumerate(zip(live, told)):
+        problems += [(group, f"thread {k}: {text}") for group, text in check.stack_problems(table, thread, stack)]
+        if thread.crashed != (ident == replay.last_thread):
+            problems.append(("threads", f"thread {k} is told {'' if thread.crashed else 'not '}to have failed"))
+    return problems
+
+
+def final_problems(table, evidence, log, threads=False):
+    """Which thread failed is not in the log unless they take turns (`threads`): with several, the one that
+    fits best is taken."""
     replay = Replay(log).run_to_end()
     stacks = [s for s in replay.stacks.values() if s]
     if not stacks:
         raise Unusable("nothing was active when the logging build ended")
-    tried = [check.stack_problems(table, evidence.crashed, s) for s in stacks]
-    problems = min(tried, key=len)
+    if threads:
+        problems = thread_problems(table, evidence, replay)
+    else:
+        problems = min((check.stack_problems(table, evidence.crashed, s) for s in stacks), key=len)
     window = check.coverage_window(table, evidence, log.first_calls(table))
     return problems + check.coverage_problems(window, log.length)
 
@@ -161,7 +180,7 @@ def crash_logged(shipped, arguments, text, **variables):
         if number != logged:
             raise Unusable(f"the logging build ended with signal {logged}, the program with {number}")
         evidence = report(shipped.tools, shipped.exe, core)
-        problems = final_problems(shipped.table, evidence, log)
+        problems = final_problems(shipped.table, evidence, log, shipped.program.threads)
         if problems and not repeats(shipped, arguments, text, variables, folder, log):
             raise Unusable("two runs of the logging build differ")
         if coverage.wanted():
