@@ -122,7 +122,8 @@ class Shipped:
         changed = os.path.join(self.folder, f"{number}.bc")
         run(["clang++-19" if cxx else "clang-19", *flags, "-Xclang", "-disable-llvm-passes",
              "-emit-llvm", "-c", source, "-o", front], cwd=p.folder)
-        tools.opt("truth-inject", front, changed, TRUTH_SEED=str(number), TRUTH_RATE=str(p.rate))
+        tools.opt("truth-inject", front, changed, TRUTH_SEED=str(number), TRUTH_RATE=str(p.rate),
+                  TRUTH_PLACES=os.path.join(self.folder, f"{number}.places"))
         keep = [f for f in flags if f.startswith(("-O", "-g", "-f", "-m", "-pthread"))]
         run([compiler, *keep, *self.flags, "-c", changed, "-o", out])
         os.unlink(front)
