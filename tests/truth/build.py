@@ -2,6 +2,7 @@
 """Builds: the oracle's tools, the program that ships (inquest-cc, no logging), and its logging twin,
 which is made from the very bitcode that the shipped executable carries."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -32,6 +33,14 @@ def digest(*files):
         with open(name, "rb") as file:
             total.update(file.read())
     return total.hexdigest()[:12]
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Two campaigns may want the same build."""
+    with open(os.path.join(folder, "lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class Tools:
@@ -87,26 +96,25 @@ class Shipped:
         self.exe = os.path.join(folder, program.name)
         self.logger = os.path.join(folder, program.name + ".log")
         os.makedirs(folder, exist_ok=True)
-        # two campaigns may want the same build
-        self._lock = open(os.path.join(folder, "lock"), "w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
         stamp = os.path.join(folder, "stamp")
         want = " ".join([tools.plugin_hash, tools.passes, opt, *self.flags, off or "", program.stamp()])
-        if not os.path.exists(stamp) or open(stamp).read() != want:
-            if os.path.exists(stamp):
-                os.unlink(stamp)
-            for name in os.listdir(folder):
-                if name.endswith(".table") or name.startswith("steps-"):
-                    os.unlink(os.path.join(folder, name))
-            self._ship()
-            self._log()
-            with open(stamp, "w") as file:
-                file.write(want)
-        fcntl.flock(self._lock, fcntl.LOCK_UN)
-        self._lock.close()
+        with locked(folder):
+            if not os.path.exists(stamp) or open(stamp).read() != want:
+                self._build(stamp, want)
         self.binary = Binary(self.exe)
         self.table = self._read_table()
         self._names = None
+
+    def _build(self, stamp, want):
+        if os.path.exists(stamp):
+            os.unlink(stamp)
+        for name in os.listdir(self.folder):
+            if name.endswith(".table") or name.startswith("steps-"):
+                os.unlink(os.path.join(self.folder, name))
+        self._ship()
+        self._log()
+        with open(stamp, "w") as file:
+            file.write(want)
 
     def _compile(self, source, number):
         """One source to one object with a model."""

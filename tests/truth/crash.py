@@ -16,6 +16,7 @@ import zlib
 
 import check
 import coverage
+import lines
 from binary import plain_name
 from evidence import Evidence
 from log import ENTER, THREAD, Log, Replay
@@ -172,6 +173,27 @@ def repeats(shipped, arguments, text, variables, folder, log):
         a == b or i in threads for i, (a, b) in enumerate(zip(log.words, again.words)))
 
 
+def counting_run(shipped, arguments, text, variables, folder):
+    """A function that runs another build of the program; the signal that ended it."""
+    @timed
+    def run(exe, more):
+        done = subprocess.run([shipped.program.name, *arguments], executable=exe, input=text, capture_output=True, cwd=folder,
+                              env=environment(shipped.program, **variables, **more), preexec_fn=no_cores, timeout=LIMIT)
+        return -done.returncode
+    return run
+
+
+def counted_problems(shipped, arguments, text, variables, folder, core, evidence, log):
+    """Against clang's counters. No verdict where that build fails otherwise, or where two runs differ."""
+    run = counting_run(shipped, arguments, text, variables, folder)
+    problems = lines.problems(shipped, core, evidence, log, run, folder)
+    if problems and not repeats(shipped, arguments, text, variables, folder, log):
+        problems = None
+    if problems is None:
+        lines.COUNT["unusable"] += 1
+    return problems or []
+
+
 def crash_logged(shipped, arguments, text, **variables):
     """(evidence, problems) of one deterministic crash."""
     with Scratch() as folder:
@@ -185,6 +207,8 @@ def crash_logged(shipped, arguments, text, **variables):
             raise Unusable("two runs of the logging build differ")
         if coverage.wanted():
             problems += coverage.problems(shipped, core, coverage.first_nodes(log), log.length, log.length)
+        if lines.wanted():
+            problems += counted_problems(shipped, arguments, text, variables, folder, core, evidence, log)
         if evidence.signal != number:
             problems.append(("signal", f"died of signal {number}, evidence says {evidence.signal}"))
         if problems and os.environ.get("TRUTH_KEEP"):

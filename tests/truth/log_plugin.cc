@@ -11,6 +11,7 @@
  *                 may get a bad address, some calls of the C library a bad pointer, some calls may be
  *                 preceded by an abort or a trap. $TRUTH_RATE: one place of how many. The places go to
  *                 $TRUTH_PLACES. Run before inquest-cc sees the module.
+ *   truth-own     makes bodies that the optimiser may look into run, instead of the library's
  *
  * The table, one item a line, fields separated by tabs:
  *   function INDEX NAME LINKAGE SOURCE-NAME
@@ -224,6 +225,26 @@ void logFunction(Function &f, unsigned module, unsigned index, const Logger &log
     }
 }
 
+// Bodies that the optimiser may look into but that are not emitted.
+void ownBody(Function &f)
+{
+    if (f.hasAvailableExternallyLinkage())
+        f.setLinkage(GlobalValue::InternalLinkage);
+}
+
+struct OwnPass : PassInfoMixin<OwnPass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        for (Function &f : module)
+            ownBody(f);
+        return PreservedAnalyses::none();
+    }
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
 struct LogPass : PassInfoMixin<LogPass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
@@ -237,9 +258,7 @@ struct LogPass : PassInfoMixin<LogPass> {
             if (!f->hasFnAttribute(Attribute::Naked))
                 logFunction(*f, number, index, log);
             index++;
-            // bodies that the optimiser may look into but that are not emitted: here they run
-            if (f->hasAvailableExternallyLinkage())
-                f->setLinkage(GlobalValue::InternalLinkage);
+            ownBody(*f);
         }
         return PreservedAnalyses::none();
     }
@@ -410,6 +429,8 @@ bool addPass(StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::P
         manager.addPass(TablePass());
     else if (name == "truth-log")
         manager.addPass(LogPass());
+    else if (name == "truth-own")
+        manager.addPass(OwnPass());
     else if (name == "truth-inject")
         manager.addPass(InjectPass());
     else
