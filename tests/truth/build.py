@@ -179,6 +179,16 @@ class Shipped:
                 table.add(int(name.split(".")[1], 16), file.read())
         return table
 
+    def place_kinds(self):
+        """What is prepared to fail anywhere: fault, global, library, abort."""
+        kinds = set()
+        for number in range(len(self.program.sources)):
+            path = os.path.join(self.folder, f"{number}.places")
+            if os.path.exists(path):
+                with open(path) as file:
+                    kinds |= {line.split()[0] for line in file}
+        return kinds
+
     def entered_names(self):
         """Functions whose every entry shows in the machine code: never inlined, and logged."""
         if self._names is None:
