@@ -258,13 +258,14 @@ e(1); s(0.5)
 auto
 """
     return Program("bc", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ih", "-Ibc", "-funsigned-char", "-w"),
-                   ldflags=("lib/libbc.a",), runs=[(["-q", "-l"], script), (["-q", "-w"], script)], visits=60000, steps=200000)
+                   ldflags=("lib/libbc.a",), runs=[(["-q", "-l"], script), (["-q", "-w"], script)], visits=60000, steps=400000)
 
 
 def sed(work):
     folder = _unpacked("sed", work)
     _prepare("sed", folder, ["./configure --disable-nls --disable-acl --without-selinux", "make -j2 all-am"])
-    sources = ["sed/" + n + ".c" for n in ("compile", "debug", "execute", "mbcs", "regexp", "sed", "utils")]
+    sources = ["sed/" + n + ".c" for n in ("compile", "debug", "execute", "mbcs", "regexp", "sed", "utils")] + \
+        ["lib/dfa.c", "lib/localeinfo.c"]
     script = r"""
 /the/{ s/\([a-z]*\) \(of\|to\)/<\2 \1>/2g; y/abc/xyz/; t done }
 s/i[ns]/[&]/gp
@@ -273,19 +274,20 @@ H; $!d; x; P; s/\n[^\n]*//3
 """
     return Program("sed", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ilib", "-Ised"), ldflags=("sed/libver.a", "lib/libsed.a"),
                    runs=[(["-e", script], _sentences(60)), (["-n", "-E", "/(th|w)[aei]+/,/by/{=;l 20;p}", "-"], _sentences(90))],
-                   visits=30000, steps=200000)
+                   visits=30000, steps=500000)
 
 
 def grep(work):
     folder = _unpacked("grep", work)
     _prepare("grep", folder, ["./configure --disable-nls --disable-perl-regexp", "make -C lib -j2"])
-    sources = ["src/" + n + ".c" for n in ("dfasearch", "grep", "kwsearch", "kwset", "searchutils")] + ["lib/dfa.c"]
+    sources = ["src/" + n + ".c" for n in ("dfasearch", "grep", "kwsearch", "kwset", "searchutils")] + \
+        ["lib/dfa.c", "lib/localeinfo.c"]
     return Program("grep", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ilib", "-Isrc", "-w"),
                    ldflags=("lib/libgreputils.a",),
                    runs=[(["-n", "-E", "(t|w)h?[aeiou]+s?|^be"], _sentences(60)),
                          (["-F", "-c", "-e", "that", "-e", "with", "-e", "for it"], _sentences(90)),
                          (["-o", "-i", "-b", r"\(o[rn]\) *\1"], _sentences(90))],
-                   visits=30000, steps=200000)
+                   visits=30000, steps=500000)
 
 
 def diff(work):
