@@ -138,7 +138,7 @@ def thread_problems(table, evidence, replay):
     """Of a program whose threads take turns (threads/turns.h): each thread of the evidence against that of
     the log. Both in the order of creation, which numbers of threads give; those that have ended are in neither."""
     live = sorted((ident, stack) for ident, stack in replay.stacks.items() if stack)
-    told = sorted((t for t in evidence.threads if any(f.kind == "model" or f.gap for f in t.frames)),
+    told = sorted((t for t in evidence.threads if not t.whole or any(f.kind == "model" or f.gap for f in t.frames)),
                   key=lambda t: t.tid)
     if len(live) != len(told):
         return [("threads", f"evidence has {len(told)} threads in the program, there were {len(live)}")]

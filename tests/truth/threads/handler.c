@@ -60,7 +60,6 @@ static void *work(void *argument)
     stack_t stack = {.ss_size = 65536};
 
     mine = argument;
-    turns_start(mine->number);
     stack.ss_sp = malloc(stack.ss_size);
     if (mine->number % 2)
         sigaltstack(&stack, NULL);
@@ -72,7 +71,6 @@ static void *work(void *argument)
             write_down(mine, i);
         turns_hand(mine->number, 0);
     }
-    turns_end(0);
     return mine;
 }
 

@@ -95,7 +95,6 @@ static void *worker(void *argument)
 {
     int me = (int)((struct queue *)argument - queues);
 
-    turns_start(me);
     turns_hand(me, 0);
     while (queues[me].first) {
         do_one(&queues[me]);
@@ -104,7 +103,6 @@ static void *worker(void *argument)
     }
     queues[me].idle = 1;
     turns_hand(me, 0);
-    turns_end(0);
     return NULL;
 }
 

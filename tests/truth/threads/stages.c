@@ -71,14 +71,12 @@ static void *work(void *argument)
 {
     int me = (int)((int(*)[16])argument - cells);
 
-    turns_start(me);
     turns_hand(me, 0);
     for (int s = 0; s < STAGES; s++) {
         stages[s].act(cells[me], 16, me);
         barrier(me);
     }
     turns_hand(me, me < WORKERS ? me + 1 : 0);
-    turns_end(0);
     return NULL;
 }
 

@@ -10,9 +10,14 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t comes[TURNS_MOST];
-static pthread_t threads[TURNS_MOST];
-static long tids[TURNS_MOST];
 static int turn;
+
+static struct worker {
+    pthread_t thread;
+    long tid;
+    void *(*work)(void *);
+    void *argument;
+} workers[TURNS_MOST];
 
 static void give(int to)
 {
@@ -33,11 +38,17 @@ void turns_begin(void)
     pthread_mutex_lock(&lock);
 }
 
-void turns_start(int me)
+static void *begin(void *argument)
 {
+    struct worker *worker = argument;
+
     pthread_mutex_lock(&lock);
-    tids[me] = syscall(SYS_gettid);
-    await(me);
+    worker->tid = syscall(SYS_gettid);
+    await((int)(worker - workers));
+    void *result = worker->work(worker->argument);
+    give(0);
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 static void create(int me, int other, int state, void *(*work)(void *), void *argument)
@@ -46,7 +57,9 @@ static void create(int me, int other, int state, void *(*work)(void *), void *ar
 
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, state);
-    if (pthread_create(&threads[other], &attributes, work, argument) != 0)
+    workers[other].work = work;
+    workers[other].argument = argument;
+    if (pthread_create(&workers[other].thread, &attributes, begin, &workers[other]) != 0)
         exit(3);
     pthread_attr_destroy(&attributes);
     turns_hand(me, other);
@@ -68,18 +81,12 @@ void turns_hand(int me, int to)
     await(me);
 }
 
-void turns_end(int next)
-{
-    give(next);
-    pthread_mutex_unlock(&lock);
-}
-
 void *turns_join(int me, int other)
 {
     void *result = NULL;
 
     turns_hand(me, other);
-    pthread_join(threads[other], &result);
+    pthread_join(workers[other].thread, &result);
     return result;
 }
 
@@ -88,5 +95,5 @@ void turns_outlive(int me, int other)
     turns_hand(me, other);
     do
         sched_yield();
-    while (syscall(SYS_tgkill, getpid(), tids[other], 0) == 0);
+    while (syscall(SYS_tgkill, getpid(), workers[other].tid, 0) == 0);
 }

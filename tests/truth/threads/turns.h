@@ -5,12 +5,12 @@
  * other thread stands in that call, or has ended, and two runs go the same way.
  *
  *     turns_begin();                     main is number 0
- *     turns_spawn(1, work, argument);    runs work(argument) until it hands over, or has ended
+ *     turns_spawn(0, 1, work, argument); runs work(argument) until it hands over, or has ended
  *     turns_hand(0, 1);                  1 goes on; returns when somebody hands over to 0
  *     turns_join(0, 1);                  1 goes on to its end
  *
- * A worker calls turns_start(ME) first of all and turns_end(NEXT) last. This file is not prepared to fail
- * (programs.py, `calm`): between a thread's creation and its first turn the order is the kernel's.
+ * At its end a worker hands over to 0. turns.c is not prepared to fail (programs.py, `calm`): between a thread's
+ * creation and its first turn, and behind its last, the order is the kernel's.
  */
 #ifndef TRUTH_TURNS_H
 #define TRUTH_TURNS_H
@@ -18,10 +18,8 @@
 #define TURNS_MOST 12
 
 void turns_begin(void);
-void turns_start(int me);
 void turns_spawn(int me, int other, void *(*work)(void *), void *argument);
 void turns_hand(int me, int to);
-void turns_end(int next);
 void *turns_join(int me, int other);
 
 // Without pthread_join: waits until the kernel does not know the thread any more.
