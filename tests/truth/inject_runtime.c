@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What a program that can fail on demand (log_plugin.cc, truth-inject) is linked with. From the
- * environment: TRUTH_FAULT=N, the N-th prepared access gets the address TRUTH_ADDRESS, TRUTH_GLOBAL=N
- * that of a variable by its name, TRUTH_LIBRARY=N the N-th prepared call of the C library as its first
- * argument; TRUTH_ABORT=N, the program ends at the N-th prepared call.
+ * environment: TRUTH_FAULT=N, the N-th prepared access gets the address TRUTH_ADDRESS,
+ * TRUTH_GLOBAL=N that of a variable by its name, TRUTH_LIBRARY=N the N-th prepared call of the C
+ * library as its first argument; TRUTH_ABORT=N, the program ends at the N-th prepared call.
  */
 #include <stdint.h>
 #include <stdlib.h>

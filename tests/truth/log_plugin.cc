@@ -8,8 +8,8 @@
  *   truth-log     makes the module log each activation, node and call (log_runtime.c);
  *                 $TRUTH_MODULE is its number in the log
  *   truth-inject  makes the module able to fail on demand (inject_runtime.c): some loads and stores
- *                 may get a bad address, some calls of the C library a bad pointer, some calls may be
- *                 preceded by an abort or a trap. $TRUTH_RATE: one place of how many. The places go to
+ *                 may get a bad address, some calls of the C library a bad pointer, some calls may
+ * be preceded by an abort or a trap. $TRUTH_RATE: one place of how many. The places go to
  *                 $TRUTH_PLACES. Run before inquest-cc sees the module.
  *   truth-own     makes bodies that the optimiser may look into run, instead of the library's
  *
@@ -111,11 +111,11 @@ void writeTable(Module &module, raw_ostream &out)
             continue;
         DenseMap<BasicBlock *, unsigned> firstNode;
         std::vector<Node> nodes = nodesOf(f, firstNode);
-        const char *linkage = f.hasFnAttribute(Attribute::Naked) ? "naked" // cannot log
+        const char *linkage = f.hasFnAttribute(Attribute::Naked)  ? "naked" // cannot log
                               : f.hasAvailableExternallyLinkage() ? "available"
-                              : f.isWeakForLinker()             ? "weak"
-                              : f.hasLocalLinkage()             ? "local"
-                                                                : "external";
+                              : f.isWeakForLinker()               ? "weak"
+                              : f.hasLocalLinkage()               ? "local"
+                                                                  : "external";
         DISubprogram *subprogram = f.getSubprogram();
         out << "function\t" << index++ << '\t' << f.getName() << '\t' << linkage << '\t'
             << (subprogram ? subprogram->getName() : "-") << '\n';
@@ -325,7 +325,8 @@ const Value *addressOf(const Instruction &i)
 bool canFault(const Instruction &i)
 {
     const Value *pointer = addressOf(i);
-    return pointer && !isa<AllocaInst>(pointer->stripInBoundsOffsets()) && !isa<GlobalValue>(pointer);
+    return pointer && !isa<AllocaInst>(pointer->stripInBoundsOffsets()) &&
+           !isa<GlobalValue>(pointer);
 }
 
 // A variable by its name, or a field of it: what is known not to fail.
@@ -342,13 +343,14 @@ bool isLibraryCall(const Instruction &i)
 {
     auto *call = dyn_cast<CallInst>(&i);
     auto *callee = call ? call->getCalledFunction() : nullptr;
-    static const StringSet<> known{"strlen", "strcmp", "strncmp", "strchr",  "strrchr", "strstr",
-                                   "memcmp", "memchr", "strcpy",  "strncpy", "strcat",  "memcpy",
-                                   "memset", "memmove", "strdup", "atoi",    "strtol",  "fputs",
-                                   "puts",   "strspn", "strcspn", "fgets"};
+    static const StringSet<> known{"strlen", "strcmp",  "strncmp", "strchr",  "strrchr", "strstr",
+                                   "memcmp", "memchr",  "strcpy",  "strncpy", "strcat",  "memcpy",
+                                   "memset", "memmove", "strdup",  "atoi",    "strtol",  "fputs",
+                                   "puts",   "strspn",  "strcspn", "fgets"};
     return callee && !call->isMustTailCall() && call->arg_size() &&
            call->getArgOperand(0)->getType()->isPointerTy() &&
-           (isa<AnyMemIntrinsic>(call) || (callee->isDeclaration() && known.contains(callee->getName())));
+           (isa<AnyMemIntrinsic>(call) ||
+            (callee->isDeclaration() && known.contains(callee->getName())));
 }
 
 // What may fail, in the order of the module.
@@ -379,8 +381,8 @@ struct Places {
     {
         auto list = [&](const char *kind, const Instruction *i) {
             const DebugLoc &at = i->getDebugLoc();
-            out << kind << ' ' << i->getFunction()->getName() << ' ' << (at ? at.getLine() : 0) << ':'
-                << (at ? at.getCol() : 0) << '\n';
+            out << kind << ' ' << i->getFunction()->getName() << ' ' << (at ? at.getLine() : 0)
+                << ':' << (at ? at.getCol() : 0) << '\n';
         };
         for (const Instruction *i : accesses)
             list("fault", i);

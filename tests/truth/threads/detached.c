@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Detached threads that end, threads that threads create, what runs at a thread's end (keys), and what runs once. */
+/* Detached threads that end, threads that threads create, what runs at a thread's end (keys), and
+ * what runs once. */
 #include "turns.h"
 
 #include <pthread.h>

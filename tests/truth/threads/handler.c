@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Workers that send themselves signals: handlers run in them, on their stacks or on stacks apart; one is left by a jump. */
+/* Workers that send themselves signals: handlers run in them, on their stacks or on stacks apart;
+ * one is left by a jump. */
 #include "turns.h"
 
 #include <setjmp.h>

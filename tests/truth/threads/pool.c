@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A pool: jobs are shared out before the workers begin; each does one and lets the next worker go on. */
+/* A pool: jobs are shared out before the workers begin; each does one and lets the next worker go
+ * on. */
 #include "turns.h"
 
 #include <ctype.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Workers that pass a baton on, each deep in a recursion of its own; some end early, another comes late. */
+/* Workers that pass a baton on, each deep in a recursion of its own; some end early, another comes
+ * late. */
 #include "turns.h"
 
 #include <stdio.h>

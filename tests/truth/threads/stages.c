@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A pipeline with a barrier of its own: nobody begins a stage before all have ended the one before; the last to come opens it. */
+/* A pipeline with a barrier of its own: nobody begins a stage before all have ended the one before;
+ * the last to come opens it. */
 #include "turns.h"
 
 #include <stdio.h>
@@ -53,7 +54,8 @@ static void fold(int *cells, int count, int who)
     fold(cells, count - 1, who);
 }
 
-static const struct stage stages[STAGES] = {{"add", add}, {"turn", turn_around}, {"order", order}, {"fold", fold}};
+static const struct stage stages[STAGES] = {
+    {"add", add}, {"turn", turn_around}, {"order", order}, {"fold", fold}};
 
 // The last of the workers goes straight through and lets the others go on one by one.
 static void barrier(int me)
