@@ -129,7 +129,7 @@ class Lines:
 @functools.cache
 def read_text(file):
     with open(file, errors="replace") as opened:
-        return opened.read().expandtabs(1).splitlines()
+        return opened.read().expandtabs(1).split("\n")  # form feeds end no line
 
 
 def abandoned(shipped, log):
