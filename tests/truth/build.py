@@ -2,6 +2,7 @@
 """Builds: the oracle's tools, the program that ships (inquest-cc, no logging), and its logging twin,
 which is made from the very bitcode that the shipped executable carries."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -32,6 +33,14 @@ def digest(*files):
         with open(name, "rb") as file:
             total.update(file.read())
     return total.hexdigest()[:12]
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Two campaigns may want the same build."""
+    with open(os.path.join(folder, "lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class Tools:
@@ -80,32 +89,32 @@ class Shipped:
     """One built program. `exe` does not log; `logger` does, on demand."""
 
     def __init__(self, tools, program, level, opt, inject, flags, folder, off=None):
-        self.tools, self.program, self.opt, self.inject = tools, program, opt, inject
+        self.tools, self.program, self.inject = tools, program, inject
+        self.opt = opt.split()  # several flags may be a level: "-O2 -flto"
         self.flags = list(flags) + ([f"-finquest={level}"] if level else [])
         self.folder, self.off = folder, off
         self.exe = os.path.join(folder, program.name)
         self.logger = os.path.join(folder, program.name + ".log")
         os.makedirs(folder, exist_ok=True)
-        # two campaigns may want the same build
-        self._lock = open(os.path.join(folder, "lock"), "w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
         stamp = os.path.join(folder, "stamp")
-        want = " ".join([tools.plugin_hash, tools.passes, *self.flags, off or "", program.stamp()])
-        if not os.path.exists(stamp) or open(stamp).read() != want:
-            if os.path.exists(stamp):
-                os.unlink(stamp)
-            for name in os.listdir(folder):
-                if name.endswith(".table") or name.startswith("steps-"):
-                    os.unlink(os.path.join(folder, name))
-            self._ship()
-            self._log()
-            with open(stamp, "w") as file:
-                file.write(want)
-        fcntl.flock(self._lock, fcntl.LOCK_UN)
-        self._lock.close()
+        want = " ".join([tools.plugin_hash, tools.passes, opt, *self.flags, off or "", program.stamp()])
+        with locked(folder):
+            if not os.path.exists(stamp) or open(stamp).read() != want:
+                self._build(stamp, want)
         self.binary = Binary(self.exe)
         self.table = self._read_table()
         self._names = None
+
+    def _build(self, stamp, want):
+        if os.path.exists(stamp):
+            os.unlink(stamp)
+        for name in os.listdir(self.folder):
+            if name.endswith(".table") or name.startswith("steps-"):
+                os.unlink(os.path.join(self.folder, name))
+        self._ship()
+        self._log()
+        with open(stamp, "w") as file:
+            file.write(want)
 
     def _compile(self, source, number):
         """One source to one object with a model."""
@@ -113,16 +122,17 @@ class Shipped:
         cxx = source.endswith((".cc", ".cpp", ".cxx"))
         compiler = tools.inquest_cxx if cxx else tools.inquest_cc
         out = os.path.join(self.folder, f"{number}.o")
-        flags = [self.opt, "-g", *p.cflags]
-        if not self.inject:
+        flags = [*self.opt, "-g", *p.cflags]
+        if not self.inject or source in p.calm:
             run([compiler, *flags, *self.flags, "-c", source, "-o", out], cwd=p.folder)
             return out
         front = os.path.join(self.folder, f"{number}.front.bc")
         changed = os.path.join(self.folder, f"{number}.bc")
         run(["clang++-19" if cxx else "clang-19", *flags, "-Xclang", "-disable-llvm-passes",
              "-emit-llvm", "-c", source, "-o", front], cwd=p.folder)
-        tools.opt("truth-inject", front, changed, TRUTH_SEED=str(number), TRUTH_RATE=str(p.rate))
-        keep = [f for f in flags if f.startswith(("-O", "-g", "-f", "-m"))]
+        tools.opt("truth-inject", front, changed, TRUTH_SEED=str(number), TRUTH_RATE=str(p.rate),
+                  TRUTH_PLACES=os.path.join(self.folder, f"{number}.places"))
+        keep = [f for f in flags if f.startswith(("-O", "-g", "-f", "-m", "-pthread"))]
         run([compiler, *keep, *self.flags, "-c", changed, "-o", out])
         os.unlink(front)
         os.unlink(changed)
@@ -134,7 +144,7 @@ class Shipped:
         if self.inject:
             objects.append(self.tools.inject_runtime)
         driver = self.tools.inquest_cxx if p.cxx else self.tools.inquest_cc
-        run([driver, self.opt, *self.flags, *objects, *p.ldflags, "-o", self.exe], cwd=p.folder)
+        run([driver, *self.opt, *self.flags, *objects, *p.ldflags, "-o", self.exe], cwd=p.folder)
         if self.off:
             run([self.tools.inquest, "tune", self.exe, "--off", self.off, "-q"])
         for o in objects:
@@ -168,6 +178,16 @@ class Shipped:
             with open(os.path.join(self.folder, name)) as file:
                 table.add(int(name.split(".")[1], 16), file.read())
         return table
+
+    def place_kinds(self):
+        """What is prepared to fail anywhere: fault, global, library, abort."""
+        kinds = set()
+        for number in range(len(self.program.sources)):
+            path = os.path.join(self.folder, f"{number}.places")
+            if os.path.exists(path):
+                with open(path) as file:
+                    kinds |= {line.split()[0] for line in file}
+        return kinds
 
     def entered_names(self):
         """Functions whose every entry shows in the machine code: never inlined, and logged."""

@@ -33,6 +33,7 @@ class Statistics:
         if frame.interrupted:
             self.count["interrupted"] += 1
             self.count["interrupted exact"] += len(frame.candidates) == 1
+            self.count["inlined"] += frame.inlined
 
     def merge(self, other):
         self.count.update(other.count)
@@ -44,7 +45,7 @@ class Statistics:
         c = self.count
         return (f"{c['crashes']:6} crashes {c['frames']:7} frames"
                 f"  exact {100 * self.share('exact', 'frames'):6.2f}%"
-                f" (innermost {100 * self.share('interrupted exact', 'interrupted'):6.2f}%)"
+                f" (innermost {100 * self.share('interrupted exact', 'interrupted'):6.2f}%, {c['inlined']} inlined)"
                 f"  mean set {self.share('candidates', 'frames'):.3f}"
                 f"  unknown bits local {100 * self.share('local unknown', 'local'):.2f}%"
                 f" global {100 * self.share('global unknown', 'global'):.2f}%"

@@ -16,6 +16,7 @@ import zlib
 
 import check
 import coverage
+import lines
 from binary import plain_name
 from evidence import Evidence
 from log import ENTER, THREAD, Log, Replay
@@ -133,14 +134,33 @@ class Scratch:
 
 # ---------------------------------------------------------------- oracle A: the logging twin
 
-def final_problems(table, evidence, log):
-    """Which thread failed is not in the log: with several, the one that fits best is taken."""
+def thread_problems(table, evidence, replay):
+    """Of a program whose threads take turns (threads/turns.h): each thread of the evidence against that of
+    the log. Both in the order of creation, which numbers of threads give; those that have ended are in neither."""
+    live = sorted((ident, stack) for ident, stack in replay.stacks.items() if stack)
+    told = sorted((t for t in evidence.threads if not t.whole or any(f.kind == "model" or f.gap for f in t.frames)),
+                  key=lambda t: t.tid)
+    if len(live) != len(told):
+        return [("threads", f"evidence has {len(told)} threads in the program, there were {len(live)}")]
+    problems = []
+    for k, ((ident, stack), thread) in enumerate(zip(live, told)):
+        problems += [(group, f"thread {k}: {text}") for group, text in check.stack_problems(table, thread, stack)]
+        if thread.crashed != (ident == replay.last_thread):
+            problems.append(("threads", f"thread {k} is told {'' if thread.crashed else 'not '}to have failed"))
+    return problems
+
+
+def final_problems(table, evidence, log, threads=False):
+    """Which thread failed is not in the log unless they take turns (`threads`): with several, the one that
+    fits best is taken."""
     replay = Replay(log).run_to_end()
     stacks = [s for s in replay.stacks.values() if s]
     if not stacks:
         raise Unusable("nothing was active when the logging build ended")
-    tried = [check.stack_problems(table, evidence.crashed, s) for s in stacks]
-    problems = min(tried, key=len)
+    if threads:
+        problems = thread_problems(table, evidence, replay)
+    else:
+        problems = min((check.stack_problems(table, evidence.crashed, s) for s in stacks), key=len)
     window = check.coverage_window(table, evidence, log.first_calls(table))
     return problems + check.coverage_problems(window, log.length)
 
@@ -153,6 +173,27 @@ def repeats(shipped, arguments, text, variables, folder, log):
         a == b or i in threads for i, (a, b) in enumerate(zip(log.words, again.words)))
 
 
+def counting_run(shipped, arguments, text, variables, folder):
+    """A function that runs another build of the program; the signal that ended it."""
+    @timed
+    def run(exe, more):
+        done = subprocess.run([shipped.program.name, *arguments], executable=exe, input=text, capture_output=True, cwd=folder,
+                              env=environment(shipped.program, **variables, **more), preexec_fn=no_cores, timeout=LIMIT)
+        return -done.returncode
+    return run
+
+
+def counted_problems(shipped, arguments, text, variables, folder, core, evidence, log):
+    """Against clang's counters. No verdict where that build fails otherwise, or where two runs differ."""
+    run = counting_run(shipped, arguments, text, variables, folder)
+    problems = lines.problems(shipped, core, evidence, log, run, folder)
+    if problems and not repeats(shipped, arguments, text, variables, folder, log):
+        problems = None
+    if problems is None:
+        lines.COUNT["unusable"] += 1
+    return problems or []
+
+
 def crash_logged(shipped, arguments, text, **variables):
     """(evidence, problems) of one deterministic crash."""
     with Scratch() as folder:
@@ -161,11 +202,13 @@ def crash_logged(shipped, arguments, text, **variables):
         if number != logged:
             raise Unusable(f"the logging build ended with signal {logged}, the program with {number}")
         evidence = report(shipped.tools, shipped.exe, core)
-        problems = final_problems(shipped.table, evidence, log)
+        problems = final_problems(shipped.table, evidence, log, shipped.program.threads)
         if problems and not repeats(shipped, arguments, text, variables, folder, log):
             raise Unusable("two runs of the logging build differ")
         if coverage.wanted():
             problems += coverage.problems(shipped, core, coverage.first_nodes(log), log.length, log.length)
+        if lines.wanted():
+            problems += counted_problems(shipped, arguments, text, variables, folder, core, evidence, log)
         if evidence.signal != number:
             problems.append(("signal", f"died of signal {number}, evidence says {evidence.signal}"))
         if problems and os.environ.get("TRUTH_KEEP"):

@@ -70,6 +70,7 @@ class Replay:
         self.log, self.at = log, 0
         self.live, self.stacks = {}, {}
         self.thread = 0
+        self.last_thread = 0  # whose the last record was
 
     def _expose(self, activation):
         """What was called from it is over, also when it was left by longjmp."""
@@ -89,10 +90,12 @@ class Replay:
             activation = Activation(subject, value, self.thread)
             self.live[subject] = activation
             self.stacks.setdefault(self.thread, []).append(activation)
+            self.last_thread = self.thread
             return
         activation = self.live.get(subject)
         if activation is None:
             return  # entered before the log was there
+        self.last_thread = activation.thread
         stack = self.stacks[activation.thread]
         if stack[-1] is not activation:
             stack = self._expose(activation)

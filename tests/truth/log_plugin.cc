@@ -8,8 +8,10 @@
  *   truth-log     makes the module log each activation, node and call (log_runtime.c);
  *                 $TRUTH_MODULE is its number in the log
  *   truth-inject  makes the module able to fail on demand (inject_runtime.c): some loads and stores
- *                 may get a bad address, some calls may be preceded by an abort or a trap.
- *                 $TRUTH_RATE: one place of how many. Run before inquest-cc sees the module.
+ *                 may get a bad address, some calls of the C library a bad pointer, some calls may
+ * be preceded by an abort or a trap. $TRUTH_RATE: one place of how many. The places go to
+ *                 $TRUTH_PLACES. Run before inquest-cc sees the module.
+ *   truth-own     makes bodies that the optimiser may look into run, instead of the library's
  *
  * The table, one item a line, fields separated by tabs:
  *   function INDEX NAME LINKAGE SOURCE-NAME
@@ -109,11 +111,11 @@ void writeTable(Module &module, raw_ostream &out)
             continue;
         DenseMap<BasicBlock *, unsigned> firstNode;
         std::vector<Node> nodes = nodesOf(f, firstNode);
-        const char *linkage = f.hasFnAttribute(Attribute::Naked) ? "naked" // cannot log
+        const char *linkage = f.hasFnAttribute(Attribute::Naked)  ? "naked" // cannot log
                               : f.hasAvailableExternallyLinkage() ? "available"
-                              : f.isWeakForLinker()             ? "weak"
-                              : f.hasLocalLinkage()             ? "local"
-                                                                : "external";
+                              : f.isWeakForLinker()               ? "weak"
+                              : f.hasLocalLinkage()               ? "local"
+                                                                  : "external";
         DISubprogram *subprogram = f.getSubprogram();
         out << "function\t" << index++ << '\t' << f.getName() << '\t' << linkage << '\t'
             << (subprogram ? subprogram->getName() : "-") << '\n';
@@ -223,6 +225,26 @@ void logFunction(Function &f, unsigned module, unsigned index, const Logger &log
     }
 }
 
+// Bodies that the optimiser may look into but that are not emitted.
+void ownBody(Function &f)
+{
+    if (f.hasAvailableExternallyLinkage())
+        f.setLinkage(GlobalValue::InternalLinkage);
+}
+
+struct OwnPass : PassInfoMixin<OwnPass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        for (Function &f : module)
+            ownBody(f);
+        return PreservedAnalyses::none();
+    }
+    static bool isRequired()
+    {
+        return true;
+    }
+};
+
 struct LogPass : PassInfoMixin<LogPass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
@@ -236,9 +258,7 @@ struct LogPass : PassInfoMixin<LogPass> {
             if (!f->hasFnAttribute(Attribute::Naked))
                 logFunction(*f, number, index, log);
             index++;
-            // bodies that the optimiser may look into but that are not emitted: here they run
-            if (f->hasAvailableExternallyLinkage())
-                f->setLinkage(GlobalValue::InternalLinkage);
+            ownBody(*f);
         }
         return PreservedAnalyses::none();
     }
@@ -292,29 +312,55 @@ void injectAbort(CallBase *call, Value *counter, unsigned kind)
     builder.CreateCall(callee)->setDoesNotReturn();
 }
 
-bool canFault(const Instruction &i)
+const Value *addressOf(const Instruction &i)
 {
     auto *load = dyn_cast<LoadInst>(&i);
     auto *store = dyn_cast<StoreInst>(&i);
     if (!(load && load->isSimple()) && !(store && store->isSimple()))
-        return false;
+        return nullptr;
     const Value *pointer = load ? load->getPointerOperand() : store->getPointerOperand();
-    return pointer->getType()->getPointerAddressSpace() == 0 &&
-           !isa<AllocaInst>(pointer->stripInBoundsOffsets()) && !isa<GlobalValue>(pointer);
+    return pointer->getType()->getPointerAddressSpace() == 0 ? pointer : nullptr;
 }
 
-struct InjectPass : PassInfoMixin<InjectPass> {
-    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+bool canFault(const Instruction &i)
+{
+    const Value *pointer = addressOf(i);
+    return pointer && !isa<AllocaInst>(pointer->stripInBoundsOffsets()) &&
+           !isa<GlobalValue>(pointer);
+}
+
+// A variable by its name, or a field of it: what is known not to fail.
+bool isGlobalAccess(const Instruction &i)
+{
+    const Value *pointer = addressOf(i);
+    auto *variable =
+        pointer ? dyn_cast<GlobalVariable>(pointer->stripInBoundsConstantOffsets()) : nullptr;
+    return variable && !variable->isThreadLocal();
+}
+
+// Functions of the C library that follow their first pointer.
+bool isLibraryCall(const Instruction &i)
+{
+    auto *call = dyn_cast<CallInst>(&i);
+    auto *callee = call ? call->getCalledFunction() : nullptr;
+    static const StringSet<> known{"strlen", "strcmp",  "strncmp", "strchr",  "strrchr", "strstr",
+                                   "memcmp", "memchr",  "strcpy",  "strncpy", "strcat",  "memcpy",
+                                   "memset", "memmove", "strdup",  "atoi",    "strtol",  "fputs",
+                                   "puts",   "strspn",  "strcspn", "fgets"};
+    return callee && !call->isMustTailCall() && call->arg_size() &&
+           call->getArgOperand(0)->getType()->isPointerTy() &&
+           (isa<AnyMemIntrinsic>(call) ||
+            (callee->isDeclaration() && known.contains(callee->getName())));
+}
+
+// What may fail, in the order of the module.
+struct Places {
+    std::vector<Instruction *> accesses, globals, library;
+    std::vector<CallBase *> calls;
+
+    Places(Module &module, unsigned rate)
     {
-        unsigned rate = number("TRUTH_RATE", 4);
-        Chance chance{number("TRUTH_SEED", 1)};
-        Type *u64 = Type::getInt64Ty(module.getContext());
-        Value *faults = module.getOrInsertGlobal("__truth_fault_countdown", u64);
-        Value *aborts = module.getOrInsertGlobal("__truth_abort_countdown", u64);
-        Value *bad = module.getOrInsertGlobal("__truth_bad_address",
-                                              PointerType::get(module.getContext(), 0));
-        std::vector<Instruction *> accesses;
-        std::vector<CallBase *> calls;
+        Chance chance{number("TRUTH_SEED", 1)}, more{number("TRUTH_SEED", 1) + 77};
         for (Function &f : module)
             if (!f.hasFnAttribute(Attribute::Naked))
                 for (BasicBlock &block : f)
@@ -324,12 +370,53 @@ struct InjectPass : PassInfoMixin<InjectPass> {
                         else if (endsNode(i) && isa<CallInst>(i) && chance.oneOf(rate) &&
                                  !cast<CallInst>(i).isMustTailCall())
                             calls.push_back(cast<CallBase>(&i));
+                        else if (isGlobalAccess(i) && more.oneOf(rate))
+                            globals.push_back(&i);
+                        else if (isLibraryCall(i) && more.oneOf((rate + 1) / 2))
+                            library.push_back(&i);
                     }
-        for (Instruction *i : accesses)
-            injectFault(i, isa<LoadInst>(i) ? 0 : 1, faults, bad);
+    }
+
+    void write(raw_ostream &out) const
+    {
+        auto list = [&](const char *kind, const Instruction *i) {
+            const DebugLoc &at = i->getDebugLoc();
+            out << kind << ' ' << i->getFunction()->getName() << ' ' << (at ? at.getLine() : 0)
+                << ':' << (at ? at.getCol() : 0) << '\n';
+        };
+        for (const Instruction *i : accesses)
+            list("fault", i);
+        for (const Instruction *i : globals)
+            list("global", i);
+        for (const Instruction *i : library)
+            list("library", i);
+        for (const Instruction *i : calls)
+            list("abort", i);
+    }
+};
+
+struct InjectPass : PassInfoMixin<InjectPass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        Type *u64 = Type::getInt64Ty(module.getContext());
+        auto counter = [&](const char *name) { return module.getOrInsertGlobal(name, u64); };
+        Places places(module, number("TRUTH_RATE", 4));
+        Value *bad = module.getOrInsertGlobal("__truth_bad_address",
+                                              PointerType::get(module.getContext(), 0));
+        if (const char *file = getenv("TRUTH_PLACES")) {
+            std::error_code error;
+            raw_fd_ostream out(file, error);
+            places.write(out);
+        }
+        for (Instruction *i : places.accesses)
+            injectFault(i, isa<LoadInst>(i) ? 0 : 1, counter("__truth_fault_countdown"), bad);
+        for (Instruction *i : places.globals)
+            injectFault(i, isa<LoadInst>(i) ? 0 : 1, counter("__truth_global_countdown"), bad);
+        for (Instruction *i : places.library)
+            injectFault(i, 0, counter("__truth_library_countdown"), bad);
         unsigned kind = 0;
-        for (CallBase *call : calls)
-            injectAbort(call, aborts, kind++ % 8);
+        for (CallBase *call : places.calls)
+            injectAbort(call, counter("__truth_abort_countdown"), kind++ % 8);
         return PreservedAnalyses::none();
     }
     static bool isRequired()
@@ -344,6 +431,8 @@ bool addPass(StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::P
         manager.addPass(TablePass());
     else if (name == "truth-log")
         manager.addPass(LogPass());
+    else if (name == "truth-own")
+        manager.addPass(OwnPass());
     else if (name == "truth-inject")
         manager.addPass(InjectPass());
     else

@@ -25,6 +25,8 @@ class Program:
     steps = 60000     # single steps a run at most
     crashes, runs = (), ()
     environment = {}
+    calm = ()         # sources that no failure is prepared in
+    threads = False   # several, of which one runs at a time: turns.h
 
     def __init__(self, name, folder, sources, **fields):
         self.name, self.folder, self.sources = name, folder, sources
@@ -32,7 +34,7 @@ class Program:
             setattr(self, key, value)
 
     def stamp(self):
-        total = hashlib.sha256(repr((self.sources, self.cflags, self.ldflags, self.rate)).encode())
+        total = hashlib.sha256(repr((self.sources, self.cflags, self.ldflags, self.rate, self.calm)).encode())
         headers = [h for pattern in ("*.h", "*.hh", "*/*.h")
                    for h in sorted(glob.glob(os.path.join(self.folder, pattern)))]
         for name in [*self.sources, *headers]:
@@ -79,6 +81,19 @@ def text_programs():
                  runs=[(["/dev/stdin", "[a-z]*t", "<&>", "%[a-f][^ ]*", "_"], _sentences(60)),
                        (["/dev/stdin", "th?[aeiou]*", "&&", "[0-9][0-9]*?$", "#"], _text("words.ok"))]),
     ]
+
+
+# ---------------------------------------------------------------- threads
+
+def _threaded(name, *runs):
+    return Program(name, os.path.join(HERE, "threads"), [name + ".c", "turns.c"], cflags=("-pthread",), ldflags=("-pthread",),
+                   rate=2, visits=700, calm=("turns.c",), threads=True, runs=runs)
+
+
+def threaded_programs():
+    jobs = b"a bc d\nthe of\nx y z\nlonger text here\nlast\nmore\nand more\nthe end\n\nno, this\n"
+    return [_threaded("relay", ([], b""), (["2"], b"")), _threaded("pool", ([], jobs), ([], jobs * 3)),
+            _threaded("handler", ([], b"")), _threaded("detached", ([], b"")), _threaded("stages", ([], b""))]
 
 
 # ---------------------------------------------------------------- packages
@@ -223,17 +238,86 @@ END { for (w in count) n += count[w]; print n, fact(6), index("needle in hay", "
                    runs=[(["-W", "random=1", script], _sentences(120))], visits=30000, steps=200000)
 
 
-PACKAGES = {"bzip2": bzip2, "lua": lua, "gzip": gzip, "sqlite3": sqlite3, "mawk": mawk}
+def bc(work):
+    folder = _unpacked("bc", work)
+    # Debian patches Makefile.am. make leaves parse tables, the scanner and the mathematics library as C.
+    _prepare("bc", folder, ["autoreconf --force --install", "./configure --without-readline --without-libedit",
+                            "make -C lib", "make -C bc"])
+    sources = ["bc/" + n + ".c" for n in ("main", "bc", "scan", "execute", "load", "storage", "util", "global",
+                                          "warranty")] + ["lib/number.c"]
+    script = b"""
+define f(n) { if (n < 2) return (n); return (f(n - 1) + f(n - 2)) }
+scale = 12
+for (i = 0; i < 4; i++) { a[i] = f(i + 3) * 1.5; if (i == 2) continue; print a[i], " " }
+x = 2 ^ 70 % 1000007
+while (x > 5) { x = x / 3 }
+sqrt(2) + x
+obase = 16; 48879
+e(1); s(0.5)
+1 / 0
+auto
+"""
+    return Program("bc", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ih", "-Ibc", "-funsigned-char", "-w"),
+                   ldflags=("lib/libbc.a",), runs=[(["-q", "-l"], script), (["-q", "-w"], script)], visits=60000, steps=400000)
+
+
+def sed(work):
+    folder = _unpacked("sed", work)
+    _prepare("sed", folder, ["./configure --disable-nls --disable-acl --without-selinux", "make -j2 all-am"])
+    sources = ["sed/" + n + ".c" for n in ("compile", "debug", "execute", "mbcs", "regexp", "sed", "utils")] + \
+        ["lib/dfa.c", "lib/localeinfo.c"]
+    script = r"""
+/the/{ s/\([a-z]*\) \(of\|to\)/<\2 \1>/2g; y/abc/xyz/; t done }
+s/i[ns]/[&]/gp
+:done
+H; $!d; x; P; s/\n[^\n]*//3
+"""
+    return Program("sed", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ilib", "-Ised"), ldflags=("sed/libver.a", "lib/libsed.a"),
+                   runs=[(["-e", script], _sentences(60)), (["-n", "-E", "/(th|w)[aei]+/,/by/{=;l 20;p}", "-"], _sentences(90))],
+                   visits=30000, steps=500000)
+
+
+def grep(work):
+    folder = _unpacked("grep", work)
+    _prepare("grep", folder, ["./configure --disable-nls --disable-perl-regexp", "make -C lib -j2"])
+    sources = ["src/" + n + ".c" for n in ("dfasearch", "grep", "kwsearch", "kwset", "searchutils")] + \
+        ["lib/dfa.c", "lib/localeinfo.c"]
+    return Program("grep", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ilib", "-Isrc", "-w"),
+                   ldflags=("lib/libgreputils.a",),
+                   runs=[(["-n", "-E", "(t|w)h?[aeiou]+s?|^be"], _sentences(60)),
+                         (["-F", "-c", "-e", "that", "-e", "with", "-e", "for it"], _sentences(90)),
+                         (["-o", "-i", "-b", r"\(o[rn]\) *\1"], _sentences(90))],
+                   visits=30000, steps=500000)
+
+
+def diff(work):
+    folder = _unpacked("diffutils", work)
+    _prepare("diffutils", folder, ["./configure --disable-nls", "make -C lib -j2", "make -C src version.c version.h paths.h"])
+    sources = ["src/" + n + ".c" for n in ("analyze", "context", "diff", "dir", "ed", "ifdef", "io", "normal", "side", "util",
+                                           "version")]
+    first, second = os.path.join(work, "diff.first"), _sentences(90)
+    with open(f"{first}.{os.getpid()}", "wb") as file:
+        file.write(second.replace(b"that for", b"that\nof for").replace(b"was", b"is"))
+    os.rename(f"{first}.{os.getpid()}", first)
+    return Program("diff", folder, sources, cflags=("-DHAVE_CONFIG_H", "-I.", "-Ilib", "-Isrc", "-w"), ldflags=("lib/libdiffutils.a",),
+                   runs=[(["--label=a", "--label=b", "-u", first, "-"], second), (["-y", "-b", first, "-"], second),
+                         (["-e", "-i", "-", first], second)], visits=30000, steps=200000)
+
+
+PACKAGES = {"bzip2": bzip2, "lua": lua, "gzip": gzip, "sqlite3": sqlite3, "mawk": mawk, "bc": bc, "sed": sed, "grep": grep,
+            "diff": diff}
 
 
 def find(names, work):
-    """Programs by name; 'examples', 'text' and 'packages' stand for all of a kind."""
-    known, out = {p.name: p for p in [*examples(), *text_programs()]}, []
+    """Programs by name; 'examples', 'text', 'threads' and 'packages' stand for all of a kind."""
+    known, out = {p.name: p for p in [*examples(), *text_programs(), *threaded_programs()]}, []
     for name in names:
         if name == "examples":
             out += examples()
         elif name == "text":
             out += text_programs()
+        elif name == "threads":
+            out += threaded_programs()
         elif name == "packages":
             out += [make(work) for make in PACKAGES.values()]
         elif name in known:

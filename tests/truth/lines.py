@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A third oracle: clang's own coverage, which knows nothing of models, nodes and bitcode of ours. The sources are compiled
+once more with -fprofile-instr-generate -fcoverage-mapping and without optimisation, with the same places prepared to
+fail, and run to the same failure. The counters are a file that is mapped, so that they outlive it.
+
+What a count proves. A region of which the count is 0 did not run, in functions without setjmp. Others may
+be differences: of an `else`, what came to the `if` less what went on to the `then`. An activation that was left in the
+middle (it is on the stack, or was jumped over) counts one too many there, so that only counts above the number
+of such activations prove that a region ran."""
+
+import collections
+import functools
+import json
+import os
+import re
+import subprocess
+
+import build
+from log import ENTER, LEAVE
+
+CODE, EXPANSION = 0, 1  # kinds of regions
+COUNT = collections.Counter()
+
+
+def wanted():
+    return os.environ.get("TRUTH_LINES")
+
+
+class Counting:
+    """The build that counts, of one shipped program."""
+
+    def __init__(self, shipped):
+        self.shipped, self.folder = shipped, os.path.join(shipped.folder, "lines")
+        self.exe = os.path.join(self.folder, shipped.program.name)
+        os.makedirs(self.folder, exist_ok=True)
+        stamp = os.path.join(self.folder, "stamp")
+        with build.locked(self.folder):
+            want = open(os.path.join(shipped.folder, "stamp")).read()
+            if not os.path.exists(stamp) or open(stamp).read() != want:
+                self._build()
+                with open(stamp, "w") as file:
+                    file.write(want)
+        self.sources = {os.path.realpath(os.path.join(shipped.program.folder, s)) for s in shipped.program.sources}
+
+    def _compile(self, source, number):
+        shipped, p = self.shipped, self.shipped.program
+        base = os.path.join(self.folder, str(number))
+        flags = [f for f in shipped.opt if not f.startswith(("-flto", "-fuse-ld"))]
+        build.run(["clang-19", *flags, "-g", *p.cflags, "-fprofile-instr-generate", "-fcoverage-mapping", "-Xclang",
+                   "-disable-llvm-passes", "-emit-llvm", "-c", source, "-o", base + ".bc"], cwd=p.folder)
+        shipped.tools.opt("truth-own", base + ".bc", base + ".bc")
+        if shipped.inject and source not in p.calm:
+            shipped.tools.opt("truth-inject", base + ".bc", base + ".bc", TRUTH_SEED=str(number), TRUTH_RATE=str(p.rate),
+                              TRUTH_PLACES=base + ".places")
+            with open(base + ".places") as mine, open(os.path.join(shipped.folder, f"{number}.places")) as theirs:
+                if mine.read() != theirs.read():
+                    raise build.BuildError(f"'{source}': other places are prepared to fail where clang counts")
+        build.run(["clang-19", "-O0", "-Wno-override-module", "-fPIC", "-fprofile-instr-generate", "-mllvm", "-runtime-counter-relocation",
+                   "-c", base + ".bc", "-o", base + ".o"])
+        os.unlink(base + ".bc")
+        return base + ".o"
+
+    def _build(self):
+        p = self.shipped.program
+        objects = [self._compile(s, i) for i, s in enumerate(p.sources)]
+        if self.shipped.inject:
+            objects.append(self.shipped.tools.inject_runtime)
+        build.run(["clang-19", "-fprofile-instr-generate", *objects, *p.ldflags, "-o", self.exe], cwd=p.folder)
+
+    def read(self, profile):
+        """[(function, [(line, column, end line, end column, count, kind)])], of the program's sources; None: no profile."""
+        data = profile + ".data"
+        merged = subprocess.run(["llvm-profdata-19", "merge", profile, "-o", data], capture_output=True)
+        if merged.returncode:
+            return None
+        done = subprocess.run(["llvm-cov-19", "export", self.exe, f"-instr-profile={data}", "-skip-expansions", "-skip-branches"],
+                              capture_output=True, text=True)
+        out = []
+        for f in json.loads(done.stdout)["data"][0]["functions"] if done.returncode == 0 else []:
+            file = os.path.realpath(f["filenames"][0])
+            if file in self.sources:
+                regions = [(*r[:5], r[7]) for r in f["regions"] if r[5] == 0 and r[7] in (CODE, EXPANSION)]
+                out.append((f["name"].split(":")[-1], file, regions))
+        return out
+
+
+# ---------------------------------------------------------------- lines of one function
+
+class Lines:
+    """counts(line): of the regions that have code on it, from its first character on."""
+
+    def __init__(self, text, regions):
+        self.text = text
+        self.code = [r for r in regions if r[5] == CODE]
+        self.macros = {line for r in regions if r[5] == EXPANSION for line in range(r[0], r[2] + 1)}
+        self.first = min(r[0] for r in self.code)
+        self.last = max(r[2] for r in self.code)
+
+    def innermost(self, line, column):
+        """Of regions that are nested, the one that begins last."""
+        inside = [r for r in self.code if (r[0], r[1]) <= (line, column) < (r[2], r[3])]
+        return max(inside, key=lambda r: (r[0], r[1], -r[2], -r[3]), default=None)
+
+    def begin(self, line):
+        text = self.text[line - 1] if line <= len(self.text) else ""
+        return len(text) - len(text.lstrip()) + 1, text.strip()
+
+    def counts(self, line):
+        column, text = self.begin(line)
+        starts = [r for r in self.code if r[0] == line and r[1] > column]
+        ends = [self.innermost(line, r[3]) for r in self.code if r[2] == line and r[3] < column + len(text)]
+        return [r[4] for r in [self.innermost(line, column), *starts, *ends] if r]
+
+    def is_one(self, line):
+        """Is all of the line in one region, without macros?"""
+        column, text = self.begin(line)
+        return bool(text) and line not in self.macros and not any(
+            r[0] == line and r[1] > column or r[2] == line and column < r[3] < column + len(text) for r in self.code)
+
+    def is_statement(self, line):
+        """Does one begin on this line, with code of its own?"""
+        _, text = self.begin(line)
+        before = next((t for t in (self.begin(n)[1] for n in range(line - 1, 0, -1)) if t), "")
+        return bool(re.match(r"[A-Za-z_*(+-]", text)) and before.endswith((";", "{", "}")) and \
+            not re.match(r"(else|case|default|do|for|static|extern|typedef|struct|union|enum|const)\b|\w+ *:", text) and \
+            "//" not in before and "*/" not in before
+
+
+@functools.cache
+def read_text(file):
+    with open(file, errors="replace") as opened:
+        return opened.read().expandtabs(1).split("\n")  # form feeds end no line
+
+
+def abandoned(shipped, log):
+    """{function: activations that did not return}."""
+    open_now, words = {}, log.words
+    for i in range(log.length):
+        kind, value = words[2 * i + 1] >> 29, words[2 * i + 1] & 0x1FFFFFFF
+        if kind == ENTER:
+            open_now[words[2 * i]] = value
+        elif kind == LEAVE:
+            open_now.pop(words[2 * i], None)
+    left = collections.Counter()
+    for number in open_now.values():
+        left[shipped.table.function(number).source_name] += 1
+    return left
+
+
+class Truth:
+    """What clang's counters say of lines: counts in all functions that have code there."""
+
+    def __init__(self, shipped, functions, log):
+        self.twice = {f.source_name for _, fs in shipped.table.modules for f in fs if f.twice()}
+        self.left = abandoned(shipped, log)
+        self.by_file = collections.defaultdict(list)
+        for name, file, regions in functions:
+            if any(r[5] == CODE for r in regions):
+                self.by_file[file].append((name, Lines(read_text(file), regions)))
+
+    def at(self, file, line):
+        return [(n, f) for n, f in self.by_file.get(file, []) if f.first <= line <= f.last]
+
+    def did_not_run(self, file, line):
+        """Surely not: in every function that has it. Where a block ends stands what comes of it by other ways."""
+        if any(f.begin(line)[1].startswith("}") for _, f in self.at(file, line)):
+            return False
+        found = [(n, f.counts(line)) for n, f in self.at(file, line)]
+        return bool(found) and all(n not in self.twice and counts and not any(counts) for n, counts in found)
+
+    def _ran(self, name, lines, line):
+        region = lines.innermost(line, lines.begin(line)[0])
+        return region is not None and name not in self.twice and region[4] > self.left[name]
+
+    def ran(self, file, line):
+        found = self.at(file, line)
+        return len(found) == 1 and found[0][1].is_statement(line) and self._ran(*found[0], line)
+
+    def all_ran(self, file, line):
+        found = self.at(file, line)
+        return len(found) == 1 and found[0][1].is_one(line) and self._ran(*found[0], line)
+
+    def names(self, file, line, callee):
+        """Is the call written there? Macros of system headers are no regions."""
+        return any(re.search(rf"\b{re.escape(callee)} ?\(", f.begin(line)[1]) for _, f in self.at(file, line))
+
+
+# ---------------------------------------------------------------- claims
+
+def line_problems(truth, answer):
+    for item in answer["lines"]:
+        file, line = os.path.realpath(item["file"] or ""), item["line"]
+        if item["answer"] == "yes" and truth.at(file, line):
+            COUNT["yes"] += 1
+            if truth.did_not_run(file, line):
+                yield "lines", f"line {line} of '{os.path.basename(file)}' is told to have run, clang counts 0"
+        elif item["answer"] == "no" and truth.ran(file, line):
+            COUNT["no that ran"] += 1
+            yield "lines", f"line {line} of '{os.path.basename(file)}' is told not to have run, clang has counted it"
+        elif item["answer"] == "no" and truth.at(file, line):
+            COUNT["no"] += 1
+
+
+def call_problems(truth, shipped, evidence, answer):
+    """Calls that were made or not, in the whole run, by the line they are on."""
+    places = {(int(n["module"], 16), n["index"], n["node"]): (os.path.realpath(n["file"] or ""), n["line"]) for n in answer["nodes"]}
+    sites = [((function, node), bit, places.get((ident, function.index, node), ("", 0)))
+             for ident, bits in evidence.coverage.items() if ident in shipped.table.by_id
+             for (function, node), bit in zip(shipped.table.sites(ident), bits)
+             if function.linkage not in ("weak", "available", "naked")]
+    calls_on = collections.Counter(place for _, _, place in sites)
+    for (function, node), bit, (file, line) in sites:
+        where = f"the call at line {line} of '{os.path.basename(file)}' ('{function.name}' node {node})"
+        if bit == "y" and truth.at(file, line):
+            COUNT["made"] += 1
+            if truth.did_not_run(file, line):
+                yield "lines", f"{where} is told as made, clang counts 0"
+        elif bit == "n" and calls_on[file, line] == 1 and truth.names(file, line, function.callees[node]):
+            COUNT["never"] += 1
+            if truth.all_ran(file, line):
+                yield "lines", f"{where} is told as never made, clang has counted the line"
+
+
+def problems(shipped, core, evidence, log, run, folder):
+    """`run(exe, variables)` runs the program and gives the signal that ended it. None: no verdict."""
+    import coverage
+    counting = getattr(shipped, "counting", None)
+    if counting is None:
+        counting = shipped.counting = Counting(shipped)
+    profile = os.path.join(folder, "lines.profraw")
+    if run(counting.exe, {"LLVM_PROFILE_FILE": os.path.join(folder, "lines%c.profraw")}) != evidence.signal:
+        return None
+    functions = counting.read(profile)
+    if functions is None:
+        return None
+    COUNT["crashes"] += 1
+    truth = Truth(shipped, functions, log)
+    answer, trouble = coverage.ask(shipped, core, "vpa")
+    if trouble:
+        return [("lines", trouble)]
+    return [*line_problems(truth, answer), *call_problems(truth, shipped, evidence, answer)]
+
+
+def summary():
+    if COUNT["crashes"]:
+        yield (f"clang's counters, {COUNT['crashes']} crashes: lines {COUNT['yes']} yes, {COUNT['no']} no; calls {COUNT['made']} made, "
+               f"{COUNT['never']} never; no verdict {COUNT['unusable']}")
