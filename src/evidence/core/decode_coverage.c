@@ -157,11 +157,12 @@ static void forget_range(const struct raw_coverage *raw, uint64_t from, uint64_t
         bytes[at - LAYOUT_GUARD_SIZE] = EVIDENCE_UNKNOWN;
 }
 
-// Bytes that have none of their values make their surroundings unknown.
+// Bytes that have none of their values make their surroundings unknown. The core has `size` of them,
+// the first guards included.
 static void judge_bytes(struct decoder *decoder, const struct model_module *module,
-                        const struct raw_coverage *raw, uint8_t *bytes)
+                        const struct raw_coverage *raw, uint64_t size, uint8_t *bytes)
 {
-    uint64_t damage = 0, known = 0, size = raw->count + 2ull * LAYOUT_GUARD_SIZE;
+    uint64_t damage = 0, known = 0;
 
     for (uint32_t s = 0; s < raw->count; s++)
         bytes[s] =
@@ -174,6 +175,13 @@ static void judge_bytes(struct decoder *decoder, const struct model_module *modu
         forget_range(raw, from > known ? from : known, to, bytes);
         known = to;
         damage++;
+    }
+    if (size < raw->count + 2ull * LAYOUT_GUARD_SIZE) {
+        forget_range(raw, size, UINT64_MAX, bytes);
+        decode_warn(decoder,
+                    "the core lacks memory with the coverage of '%s': which calls were made is not "
+                    "known; 'inquest doctor' says what cores hold here",
+                    module_name(module));
     }
     if (damage)
         decode_warn(decoder,
@@ -189,10 +197,11 @@ static void module_coverage(struct decoder *decoder, const struct coverage_place
     const struct model_module *module = model_module(decoder->model, place->module);
     uint8_t *bytes = arena_alloc(&decoder->evidence->arena, module->site_count + 1u);
     size_t size = module->site_count + 2ull * LAYOUT_GUARD_SIZE;
-    struct raw_coverage raw = {xcalloc(size, 1), module->site_count}; // zeros are damage
+    struct raw_coverage raw = {xcalloc(size, 1), module->site_count};
+    size_t got =
+        modules_read(decoder->modules, place->address - LAYOUT_GUARD_SIZE, raw.data, size);
 
-    modules_read(decoder->modules, place->address - LAYOUT_GUARD_SIZE, raw.data, size);
-    judge_bytes(decoder, module, &raw, bytes);
+    judge_bytes(decoder, module, &raw, got, bytes);
     free(raw.data);
     for (uint32_t s = 0; s < module->site_count; s++) {
         uint32_t site = module->first_site + s;
