@@ -59,7 +59,8 @@ static uint64_t hash_facts(const struct view_facts *facts)
                     (uint64_t)facts->is_direct << 2);
     for (uint32_t s = 0; s < facts->step_count; s++)
         hash = hash_mix(hash ^ facts->steps[s].node ^ (uint64_t)facts->steps[s].loop_count << 32 ^
-                        (uint64_t)facts->steps[s].leaves << 16);
+                        (uint64_t)facts->steps[s].leaves << 16 ^
+                        (uint64_t)facts->steps[s].passes << 63);
     return hash;
 }
 
@@ -81,6 +82,7 @@ static bool same_facts(const struct view_facts *a, const struct view_facts *b)
     for (uint32_t s = 0; same && s < a->step_count; s++)
         same = a->steps[s].node == b->steps[s].node && a->steps[s].leaves == b->steps[s].leaves &&
                a->steps[s].leaves_told == b->steps[s].leaves_told &&
+               a->steps[s].passes == b->steps[s].passes &&
                a->steps[s].loop_count == b->steps[s].loop_count;
     return same;
 }

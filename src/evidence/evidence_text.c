@@ -170,8 +170,10 @@ bool evidence_parse_truths(struct arena *arena, const char *text, uint32_t limit
     return true;
 }
 
-static const char step_marks[] = {
-    [PATH_STEP_NODE] = '\0', [PATH_STEP_LOOP] = '*', [PATH_STEP_PASSES] = '+'};
+static const char step_marks[] = {[PATH_STEP_NODE] = '\0',
+                                  [PATH_STEP_LOOP] = '*',
+                                  [PATH_STEP_PASSES] = '+',
+                                  [PATH_STEP_ROUNDS] = '^'};
 
 void evidence_append_path(struct strbuf *text, const struct evidence_path *path)
 {

@@ -111,18 +111,19 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
         function->level = SECTION_LEVEL_NONE;
     if (!function->subprogram)
         function->flags |= SECTION_FUNCTION_NO_RECORD;
-    function->numbers =
-        path_numbering_create(&function->split.graph, function->level != SECTION_LEVEL_FULL);
 }
 
 // What the function keeps; requires that its tail calls are known.
 static void choose_shape(const struct instrumented_module *module,
                          struct instrumented_function *function)
 {
+    bool eager = section_function_is_eager(function->level, function->flags, function->optimized);
+
+    function->numbers = path_numbering_create(
+        &function->split.graph, function->level != SECTION_LEVEL_FULL,
+        section_function_has_words(function->level, function->flags) && eager);
     if (!(function->flags & SECTION_FUNCTION_NO_RECORD))
-        function->shape = path_shape(
-            function->numbers, function->level,
-            section_function_is_eager(function->level, function->flags, function->optimized));
+        function->shape = path_shape(function->numbers, function->level, eager);
     bool records = function->level >= SECTION_LEVEL_CALLS &&
                    (function->split.site_count > 0 || function->shape.words > 0);
     function->copied = module->options.tunable && function->level >= SECTION_LEVEL_CALLS &&

@@ -40,7 +40,7 @@
 
 #include <stdint.h>
 
-#define LAYOUT_VERSION            3u
+#define LAYOUT_VERSION            4u
 #define LAYOUT_WORD_VARIABLE      "__inquest_path" // and a digit
 #define LAYOUT_MOST_WORDS         8u
 #define LAYOUT_DESCRIPTOR_SECTION "inquest_desc"

@@ -86,6 +86,12 @@ enum section_function_flag {
     SECTION_FUNCTION_RECURSIVE = 1u << 3,  // what it calls may call it
 };
 
+// May a function keep frame words?
+static inline int section_function_has_words(uint32_t level, uint32_t flags)
+{
+    return level >= SECTION_LEVEL_PATHS && !(flags & SECTION_FUNCTION_NO_RECORD);
+}
+
 // Does a function store each change of its sums (layout/frame.h)? Not where calls may take over its
 // frame: nothing can come behind those. `optimized`: not optnone.
 static inline int section_function_is_eager(uint32_t level, uint32_t flags, int optimized)

@@ -229,6 +229,12 @@ static void grow_numbers(struct model *model)
     own->numbers_count = model->function_count;
 }
 
+static bool is_eager(const struct model_function *function)
+{
+    return section_function_is_eager(function->level, function->record_flags,
+                                     !(function->flags & FUNCTION_OPTNONE));
+}
+
 const struct path_numbering *model_numbering(struct model *model, struct function_id id)
 {
     const struct model_function *function = model_function(model, id);
@@ -238,8 +244,10 @@ const struct path_numbering *model_numbering(struct model *model, struct functio
     struct model_numbers **slot = &model->private->numbers[id.value];
     if (!*slot) {
         *slot = numbers_create(model, function);
-        (*slot)->numbering =
-            path_numbering_create(&(*slot)->graph, function->level != SECTION_LEVEL_FULL);
+        (*slot)->numbering = path_numbering_create(
+            &(*slot)->graph, function->level != SECTION_LEVEL_FULL,
+            section_function_has_words(function->level, function->record_flags) &&
+                is_eager(function));
     }
     return (*slot)->numbering;
 }
@@ -250,7 +258,5 @@ struct layout_shape model_shape(struct model *model, struct function_id id)
 
     if (function->record_flags & SECTION_FUNCTION_NO_RECORD)
         return (struct layout_shape){0};
-    return path_shape(model_numbering(model, id), function->level,
-                      section_function_is_eager(function->level, function->record_flags,
-                                                !(function->flags & FUNCTION_OPTNONE)));
+    return path_shape(model_numbering(model, id), function->level, is_eager(function));
 }

@@ -15,6 +15,7 @@ struct path_region {
     bool calls;                   // holds a call
     bool twice;                   // holds a call that returns twice
     bool sideways;                // can be entered elsewhere than at its header
+    bool counts_rounds;           // sums tell the first pass from later ones
     uint32_t word, word_if_eager; // number of its word, PATH_NONE where it needs none
 };
 
@@ -42,7 +43,7 @@ struct path_edge {
 struct path_unit {
     uint64_t reach;
     uint64_t potential;
-    bool starts;     // paths of the region may begin here
+    uint8_t starts;  // how many paths of the region begin here: 2 where rounds count
     bool from_twice; // ... after a call that returns twice, too
     bool stores;     // lazy: the word is stored before its call
 };
@@ -96,8 +97,6 @@ uint32_t path_unit_in(const struct path_numbering *numbers, uint32_t region, uin
 // The word of a region, PATH_NONE where it has none.
 uint32_t path_region_word(const struct path_numbering *numbers, const struct layout_shape *shape,
                           uint32_t region);
-// What the sum is when a path of the region begins at this unit.
-uint64_t path_start_sum(const struct path_numbering *numbers, uint32_t unit);
 
 // path_loops.c: reachable, order, position, regions, region.
 void path_find_loops(struct path_numbering *numbers);

@@ -116,7 +116,7 @@ static void add_starts(struct path_numbering *numbers, uint32_t top, uint32_t no
     for (uint32_t r = path_region_of(numbers, node);; r = numbers->regions[r].parent) {
         struct path_unit *unit = &numbers->units[path_unit_in(numbers, r, node)];
 
-        unit->starts = true;
+        unit->starts = 1;
         unit->from_twice |= twice;
         if (r == top)
             break;
@@ -134,7 +134,7 @@ static void enter_loops(struct path_numbering *numbers, const struct path_edge *
             return;
         loop->sideways |= edge->target != loop->header;
         if (!loop->opaque)
-            numbers->units[path_unit_in(numbers, r, edge->target)].starts = true;
+            numbers->units[path_unit_in(numbers, r, edge->target)].starts = 1;
     }
 }
 
@@ -162,6 +162,24 @@ static void find_edges(struct path_numbering *numbers)
         if (numbers->shared_top[n] != PATH_NONE)
             add_starts(numbers, numbers->shared_top[n], n, false);
     add_starts(numbers, 0, 0, false);
+}
+
+/*
+ * In an eager function a pass through a loop begins with one constant when control enters it, and
+ * with another when it comes round: two paths that lead to the header, without one instruction
+ * more. Not where an edge cannot tell which it is.
+ */
+static void find_rounds(struct path_numbering *numbers)
+{
+    for (uint32_t r = 1; r < numbers->region_count; r++) {
+        struct path_region *loop = &numbers->regions[r];
+        struct path_unit *header = &numbers->units[loop->header];
+
+        loop->counts_rounds = !loop->opaque && !loop->twice && !loop->sideways && header->starts &&
+                              !header->from_twice && numbers->shared_top[loop->header] == PATH_NONE;
+        if (loop->counts_rounds)
+            header->starts = 2;
+    }
 }
 
 // Plain edges by the unit they lead to, in the order of their sources.
@@ -238,7 +256,7 @@ static void count_unit(struct path_numbering *numbers, uint32_t u)
         return;
     for (uint32_t k = numbers->in_start[u]; k < numbers->in_start[u + 1]; k++)
         numbers->edges[numbers->in_edge[k]].kind = PATH_EDGE_RESTART;
-    unit->starts = true;
+    unit->starts = 1;
     unit->reach = 1;
 }
 
@@ -371,11 +389,6 @@ static uint64_t chord(const struct path_numbering *numbers, const struct path_ed
     return edge->value + numbers->units[edge->from].potential - numbers->units[edge->to].potential;
 }
 
-uint64_t path_start_sum(const struct path_numbering *numbers, uint32_t unit)
-{
-    return 0 - numbers->units[unit].potential;
-}
-
 static uint64_t distance(uint64_t sum)
 {
     return sum < 0 - sum ? sum : 0 - sum;
@@ -486,7 +499,8 @@ static void number(struct path_numbering *numbers)
     free(fresh);
 }
 
-struct path_numbering *path_numbering_create(const struct path_graph *graph, bool collapse)
+struct path_numbering *path_numbering_create(const struct path_graph *graph, bool collapse,
+                                             bool eager)
 {
     uint32_t nodes = graph->node_count, edges = graph->successor_start[nodes];
     struct path_numbering *numbers = xcalloc(1, sizeof(*numbers));
@@ -505,6 +519,8 @@ struct path_numbering *path_numbering_create(const struct path_graph *graph, boo
     numbers->units =
         xcalloc(path_start_unit(numbers, numbers->region_count) + 1ull, sizeof(*numbers->units));
     find_edges(numbers);
+    if (eager)
+        find_rounds(numbers);
     index_edges(numbers);
     number(numbers);
     return numbers;
@@ -577,18 +593,22 @@ static void add_action(struct action_list *list, uint32_t region, bool sets, boo
 }
 
 // A path of the region begins at the unit that holds `node`. Where that is a loop with calls it is
-// stored right away.
-static void start_region(struct action_list *list, uint32_t region, uint32_t node)
+// stored right away. `again`: at its header, to which control has come round.
+static void start_region(struct action_list *list, uint32_t region, uint32_t node, bool again)
 {
     uint32_t unit = path_unit_in(list->numbers, region, node);
     bool stores =
         path_unit_is_loop(list->numbers, unit) && is_asked_for(list->numbers, unit, false);
 
-    add_action(list, region, true, stores, path_start_sum(list->numbers, unit));
+    add_action(list, region, true, stores,
+               (uint64_t)(again && list->numbers->regions[region].counts_rounds) -
+                   list->numbers->units[unit].potential);
 }
 
 // Paths begin in the regions around `node`, from `top` inwards; `top` itself not with `below`.
-static void start_regions(struct action_list *list, uint32_t top, bool below, uint32_t node)
+// `again`: it is the header of `top`.
+static void start_regions(struct action_list *list, uint32_t top, bool below, uint32_t node,
+                          bool again)
 {
     uint32_t chain[LAYOUT_MOST_WORDS + 1], depth = 0;
 
@@ -597,8 +617,8 @@ static void start_regions(struct action_list *list, uint32_t top, bool below, ui
         chain[depth++] = r;
     if (!below)
         chain[depth++] = top;
-    while (depth)
-        start_region(list, chain[--depth], node);
+    for (; depth; depth--)
+        start_region(list, chain[depth - 1], node, again && chain[depth - 1] == top);
 }
 
 uint32_t path_edge_actions(const struct path_numbering *numbers, const struct layout_shape *shape,
@@ -613,11 +633,11 @@ uint32_t path_edge_actions(const struct path_numbering *numbers, const struct la
         break;
     case PATH_EDGE_PLAIN:
         add_action(&list, e->region, false, e->stores, chord(numbers, e));
-        start_regions(&list, e->region, true, e->target);
+        start_regions(&list, e->region, true, e->target, false);
         break;
     case PATH_EDGE_BACK:
     case PATH_EDGE_RESTART:
-        start_regions(&list, e->region, false, e->target);
+        start_regions(&list, e->region, false, e->target, e->kind == PATH_EDGE_BACK);
         break;
     }
     return list.count;
@@ -629,7 +649,7 @@ uint32_t path_shared_actions(const struct path_numbering *numbers, const struct 
     struct action_list list = {numbers, shape, actions, 0};
 
     if (numbers->shared_top[target] != PATH_NONE)
-        start_regions(&list, numbers->shared_top[target], false, target);
+        start_regions(&list, numbers->shared_top[target], false, target, false);
     return list.count;
 }
 
@@ -638,7 +658,7 @@ uint32_t path_entry_actions(const struct path_numbering *numbers, const struct l
 {
     struct action_list list = {numbers, shape, actions, 0};
 
-    start_regions(&list, 0, false, 0);
+    start_regions(&list, 0, false, 0, false);
     return list.count;
 }
 

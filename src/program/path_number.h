@@ -20,13 +20,14 @@
  * A region's paths to one of its units are numbered from 0 up; the unit's *reach* is how many there
  * are. The running sum of a region, when control has come to the unit, is that number, plus a
  * constant of the unit that makes the increments of most edges 0. A pass through a loop starts
- * with a constant. What an edge does to sums: path_edge_actions().
+ * with a constant; in eager functions with another one from the second pass on. What an edge does
+ * to sums: path_edge_actions().
  *
  * The *trail* of an activation that stands at a node follows from the sums of the regions around
  * it: the path that the present pass through each of them has taken. Where the reach of every unit
  * on the way is 1 it follows from the node alone, and no sum is kept.
  *
- *     struct path_numbering *numbers = path_numbering_create(&graph, true);
+ *     struct path_numbering *numbers = path_numbering_create(&graph, true, false);
  *     if (path_trail(numbers, sums, node, &path)) ... path.steps ...
  *     path_numbering_destroy(numbers);
  */
@@ -61,7 +62,9 @@ struct path_graph {
 
 struct path_numbering;
 
-struct path_numbering *path_numbering_create(const struct path_graph *graph, bool collapse);
+// `eager`: layout/frame.h; then sums also tell whether a pass through a loop is its first.
+struct path_numbering *path_numbering_create(const struct path_graph *graph, bool collapse,
+                                             bool eager);
 void path_numbering_destroy(struct path_numbering *numbers);
 
 // Equal for equal graphs, whoever computes it.
@@ -115,6 +118,9 @@ enum path_step_kind {
     // Perhaps control has moved in the loop of which this node is the header; then came the next
     // step, which is in the loop, or it is still there.
     PATH_STEP_PASSES,
+    // Control has moved in the loop of which this node is the header, and came back to it by an
+    // edge of the loop at least once; the next step, the header, was the last time.
+    PATH_STEP_ROUNDS,
 };
 
 struct path_step {

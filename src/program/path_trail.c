@@ -53,7 +53,7 @@ static uint32_t last_edge(const struct path_numbering *numbers, uint32_t unit, u
             continue;
         found = e;
     }
-    if (found == PATH_NONE || (numbers->units[unit].starts && *index == 0))
+    if (found == PATH_NONE || *index < numbers->units[unit].starts)
         return PATH_NONE;
     *index -= numbers->edges[found].value;
     return found;
@@ -88,8 +88,20 @@ static void pass_unit(struct trail *trail, uint32_t unit, uint32_t left)
     push(trail, left, PATH_STEP_NODE);
 }
 
+// The path through the loop began at this unit; with which of the paths that begin there tells
+// whether control has come round.
+static void begin_loop(struct trail *trail, const struct path_region *loop, uint32_t unit,
+                       uint64_t index)
+{
+    if (!loop->counts_rounds || unit != loop->header)
+        push(trail, loop->header, PATH_STEP_PASSES);
+    else if (index > 0)
+        push(trail, loop->header, PATH_STEP_ROUNDS);
+}
+
 // Appends the path that was taken through a region up to, but without, the unit.
-static bool add_region(struct trail *trail, uint32_t region, uint32_t unit)
+// `inner`: it is a loop that control came to from the region before.
+static bool add_region(struct trail *trail, uint32_t region, uint32_t unit, bool inner)
 {
     const struct path_numbering *numbers = trail->numbers;
     uint64_t index;
@@ -105,7 +117,9 @@ static bool add_region(struct trail *trail, uint32_t region, uint32_t unit)
         edge_vec_push(&trail->edges, e);
         unit = numbers->edges[e].from;
     }
-    assert(index == 0 && numbers->units[unit].starts);
+    assert(index < numbers->units[unit].starts);
+    if (inner)
+        begin_loop(trail, &numbers->regions[region], unit, index);
     if (numbers->units[unit].from_twice)
         forget(trail);
     if (region == 0 && unit != path_unit_in(numbers, 0, 0))
@@ -123,6 +137,7 @@ static bool add_regions(struct trail *trail, uint32_t inner, uint32_t unit)
 {
     const struct path_numbering *numbers = trail->numbers;
     uint32_t chain[LAYOUT_MOST_WORDS + 1], depth = 0;
+    bool is_inner = false;
 
     trail->from_entry = true;
     uint32_t region = inner;
@@ -136,12 +151,12 @@ static bool add_regions(struct trail *trail, uint32_t inner, uint32_t unit)
     while (depth) {
         uint32_t next = chain[--depth];
 
-        if (!add_region(trail, region, path_loop_unit(numbers, next)))
+        if (!add_region(trail, region, path_loop_unit(numbers, next), is_inner))
             return false;
-        push(trail, numbers->regions[next].header, PATH_STEP_PASSES);
         region = next;
+        is_inner = true;
     }
-    return add_region(trail, region, unit);
+    return add_region(trail, region, unit, is_inner);
 }
 
 static bool finish(struct trail *trail, bool found, struct path *out)

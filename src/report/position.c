@@ -315,7 +315,9 @@ struct span_list positions_spans(struct positions *positions,
     for (uint32_t i = 0; known && i < path->step_count; i++) {
         struct node_id id;
         bool last = i + 1 == path->step_count;
-        bool passes = path->steps[i].kind == PATH_STEP_PASSES && !last;
+        bool passes =
+            (path->steps[i].kind == PATH_STEP_PASSES || path->steps[i].kind == PATH_STEP_ROUNDS) &&
+            !last;
         if (!find_node(positions, function, path->steps[i].node, &id))
             continue;
         if (path->steps[i].kind == PATH_STEP_NODE)

@@ -145,6 +145,7 @@ static void append_path(struct writer *writer, const struct evidence_frame *fram
         strbuf_append(&writer->line, members);
         strbuf_append(&writer->line, step->kind == PATH_STEP_LOOP     ? ",\"loop\":true}"
                                      : step->kind == PATH_STEP_PASSES ? ",\"passes\":true}"
+                                     : step->kind == PATH_STEP_ROUNDS ? ",\"rounds\":true}"
                                                                       : "}");
     }
     strbuf_append_char(&writer->line, ']');

@@ -70,12 +70,12 @@ def is_left(function, steps, k):
 def match_back(function, steps, nodes, end):
     """Matches steps, last first, against nodes[:end]; where the first one begins, or None. A loop that
     was left is a run of nodes of its body that begins with its header; the node behind it from which it was
-    left is the last of the run. Passes are such a run, perhaps an empty one."""
+    left is the last of the run. Passes are such a run, perhaps an empty one; rounds begin with the header."""
     for k in range(len(steps) - 1, -1, -1):
         node, kind = steps[k]
         if kind:
             begin = run_back(nodes, end, function.body(node))
-            if kind == "*" and (begin == end or nodes[begin] != node):
+            if kind in "*^" and (begin == end or nodes[begin] != node):
                 return None
             end = begin
         elif end == 0 or nodes[end - 1] != node:
@@ -97,7 +97,7 @@ def match_on(function, steps, nodes):
             elif not kind:
                 if at < len(nodes) and nodes[at] == node:
                     after.add(at + 1)
-            elif kind == "*" and (at == len(nodes) or nodes[at] != node):
+            elif kind in "*^" and (at == len(nodes) or nodes[at] != node):
                 continue
             else:
                 body = function.body(node)

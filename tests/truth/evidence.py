@@ -11,8 +11,8 @@ def truths(text):
 
 
 def path_steps(text):
-    """ "0 3* 5 7+ 7" -> [(0, ""), (3, "*"), ...]: a node, a loop that was left, passes through a loop """
-    return [(int(word.rstrip("*+")), word.lstrip("0123456789")) for word in text.split()]
+    """ "0 3* 5 7+ 7" -> [(0, ""), (3, "*"), ...]: a node, a loop that was left, passes through a loop ("^": at least one) """
+    return [(int(word.rstrip("*+^")), word.lstrip("0123456789")) for word in text.split()]
 
 
 class Frame:

@@ -213,11 +213,13 @@ static bool fits(const struct walk *walk, const struct path *path, uint32_t s, u
 
     if (step->kind == PATH_STEP_NODE)
         return at < walk->length && walk->log[at] == step->node && fits(walk, path, s + 1, at + 1);
-    bool loop = step->kind == PATH_STEP_LOOP;
+    bool rounds = step->kind == PATH_STEP_ROUNDS, loop = rounds || step->kind == PATH_STEP_LOOP;
     if (loop && (at == walk->length || walk->log[at] != step->node))
         return false;
+    if (rounds && (last || next->kind != PATH_STEP_NODE || next->node != step->node))
+        return false;
     for (uint32_t end = at;; end++) {
-        bool left = loop && !last && next->kind == PATH_STEP_NODE && end > at &&
+        bool left = loop && !rounds && !last && next->kind == PATH_STEP_NODE && end > at &&
                     in_loop(walk, step->node, next->node);
 
         // of a loop that was left the next step is the last that it went through
@@ -254,6 +256,22 @@ static bool has_call(const struct walk *walk, uint32_t header)
     return false;
 }
 
+// So far PASSES are the first pass. Only eager functions tell first passes from later ones.
+static uint32_t say_rounds(const struct walk *walk, struct path_step *steps, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t s = 0; s < count; s++) {
+        if (walk->shape.eager && steps[s].kind == PATH_STEP_PASSES)
+            continue;
+        steps[kept] = steps[s];
+        if (!walk->shape.eager && steps[kept].kind == PATH_STEP_ROUNDS)
+            steps[kept].kind = PATH_STEP_PASSES;
+        kept++;
+    }
+    return kept;
+}
+
 // What the log comes to: passes before the present one are one step, and so are loops that were
 // left. Loops without calls are never looked into with `collapse`.
 static uint32_t strike_out(const struct walk *walk, bool collapse, struct path_step *steps)
@@ -288,6 +306,7 @@ static uint32_t strike_out(const struct walk *walk, bool collapse, struct path_s
             count = open + 1;
             if (steps[open].kind == PATH_STEP_LOOP)
                 continue;
+            steps[open].kind = PATH_STEP_ROUNDS;
         } else if (is_header(walk, node)) {
             bool opaque = collapse && !has_call(walk, node);
 
@@ -297,7 +316,7 @@ static uint32_t strike_out(const struct walk *walk, bool collapse, struct path_s
         }
         steps[count++] = (struct path_step){node, PATH_STEP_NODE};
     }
-    return count;
+    return say_rounds(walk, steps, count);
 }
 
 static void check_equal(const struct walk *walk, bool collapse, const struct path *path)
@@ -385,7 +404,7 @@ enum keeping { LAZY, EAGER, IN_MEMORY };
 static void walk_graph(const struct random_graph *g, enum graph_kind kind, bool collapse,
                        enum keeping keeping, uint64_t *checked, uint64_t *from_entry)
 {
-    struct path_numbering *numbers = path_numbering_create(&g->graph, collapse);
+    struct path_numbering *numbers = path_numbering_create(&g->graph, collapse, keeping != LAZY);
     struct walk walk = {.numbers = numbers, .g = g, .length = 1, .in_memory = keeping == IN_MEMORY};
     struct path_action actions[PATH_MOST_ACTIONS];
 
@@ -459,7 +478,7 @@ static void many_paths(void **state)
     }
     start[NODES - 1] = start[NODES] = edges;
     struct random_graph g = {.graph = {NODES, start, successor, node_flags, edge_flags}};
-    struct path_numbering *numbers = path_numbering_create(&g.graph, true);
+    struct path_numbering *numbers = path_numbering_create(&g.graph, true, false);
     struct layout_shape shape = path_shape(numbers, SECTION_LEVEL_PATHS, false);
     assert_int_equal(shape.words, 1);
     assert_true(shape.wide && !shape.eager);
@@ -513,7 +532,7 @@ static void collapsing(void **state)
     (void)state;
     for (int calls = 0; calls < 2; calls++) {
         node_flags[2] = calls ? PATH_NODE_CALL : 0;
-        struct path_numbering *numbers = path_numbering_create(&graph, true);
+        struct path_numbering *numbers = path_numbering_create(&graph, true, false);
 
         assert_true(path_in_loop(numbers, 1, 2));
         assert_false(path_in_loop(numbers, 1, 3));
@@ -532,7 +551,7 @@ static void wrong_words_are_refused(void **state)
     uint32_t start[] = {0, 2, 3, 4, 4}, successor[] = {1, 2, 3, 3};
     uint8_t node_flags[4] = {[3] = PATH_NODE_CALL}, edge_flags[4] = {0};
     struct path_graph graph = {4, start, successor, node_flags, edge_flags};
-    struct path_numbering *numbers = path_numbering_create(&graph, true);
+    struct path_numbering *numbers = path_numbering_create(&graph, true, false);
     struct path_words words = {.module_id = MODULE,
                                .index = FUNCTION,
                                .shape = path_shape(numbers, SECTION_LEVEL_PATHS, false)};
