@@ -141,6 +141,8 @@ def frame_problems(frame, function, activation):
         return [("node", f"'{function.name}' is at node {node}, candidates {frame.candidates} "
                  f"({frame.candidates_from})")]
     problems = path_problems(frame, function, activation.nodes)
+    if frame.record == "corrupt":
+        problems.append(("damage", f"the record of '{function.name}' is called damaged; nothing was overwritten"))
     for site, truth in enumerate(frame.calls):
         called = function.sites[site] in activation.calls if site < len(function.sites) else False
         if truth == "y" and not called:

@@ -244,7 +244,7 @@ static const char *exact_path(struct decoder *decoder, const struct position *po
     if (position->source == POSITION_EDGE || position->source == POSITION_PROLOGUE)
         return NULL;
     if (!narrow(decoder, numbers, words, frame))
-        return "its path was overwritten";
+        return words->shape.words ? "its path was overwritten" : NULL;
     if (frame->candidates.count == 1 &&
         path_trail(numbers, words, frame->candidates.nodes[0], &path)) {
         common_path_add(&common, &path);
@@ -397,6 +397,22 @@ static void eager_path(struct decoder *decoder, const struct stop *stop,
     path_of_places(decoder, stop, position, words, settled, frame);
 }
 
+/*
+ * An interrupted, optimised frame of a function that keeps no words, since each place has one path:
+ * nothing is stored, so nothing can be damaged. The place says what is claimed: in eager functions
+ * what all places that the machine code allows have in common, else what the calls have in common
+ * that control may have passed last.
+ */
+static void wordless_path(struct decoder *decoder, const struct stop *stop,
+                          const struct position *position, const struct path_words *words,
+                          bool settled, struct evidence_frame *frame)
+{
+    if (words->shape.eager && settled)
+        eager_path(decoder, stop, position, words, settled, frame);
+    else if (decode_passed_call(decoder, stop, position, frame->candidates))
+        decode_lazy(decoder, stop, position, words, frame);
+}
+
 // Claims what the words tell. Why they cannot be right, or NULL.
 static const char *use_words(struct decoder *decoder, const struct stop *stop,
                              const struct position *position, const struct path_words *words,
@@ -408,16 +424,25 @@ static const char *use_words(struct decoder *decoder, const struct stop *stop,
         return exact_path(decoder, position, words, frame);
     if (position->source == POSITION_PROLOGUE || only_path(decoder, stop, position, frame))
         return NULL;
-    bool passed = decode_passed_call(decoder, stop, position, frame->candidates);
-    if (!passed && !(words->shape.eager && is_set_up(decoder, stop, position, words, frame))) {
-        if (frame->record == EVIDENCE_RECORD_VALID)
-            frame->record = EVIDENCE_RECORD_UNREADY;
+    if (!words->shape.words) {
+        wordless_path(decoder, stop, position, words, settled, frame);
         return NULL;
     }
-    if (words->shape.eager && words->shape.words)
+    if (!decode_passed_call(decoder, stop, position, frame->candidates) &&
+        !(words->shape.eager && is_set_up(decoder, stop, position, words, frame))) {
+        frame->record = EVIDENCE_RECORD_UNREADY;
+        return NULL;
+    }
+    if (words->shape.eager) {
         eager_path(decoder, stop, position, words, settled, frame);
-    else if (!decode_lazy(decoder, stop, position, words, frame))
+        return NULL;
+    }
+    if (decode_lazy(decoder, stop, position, words, frame))
+        return NULL;
+    if (settled || !stop->asynchronous)
         return "its path was overwritten";
+    // the row alone says where control stands: words may have been stored behind that node
+    frame->record = EVIDENCE_RECORD_UNREADY;
     return NULL;
 }
 
