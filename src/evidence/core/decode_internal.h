@@ -61,6 +61,7 @@ VEC_DEFINE(warning_vec, const char *);
 // The coverage bytes of one module in one image.
 struct coverage_place {
     struct module_id module;
+    struct module *image;
     uint64_t address, flags_address;
     uint32_t site_count;
 };
