@@ -7,7 +7,7 @@
 // signal: SIGSEGV
 // expect: stack host_callback library_work host_use main
 // expect: candidates library_work exact
-// expect: coverage library_work library_never no
+// expect: coverage library_work library_never maybe
 #include <dlfcn.h>
 #include <stdio.h>
 

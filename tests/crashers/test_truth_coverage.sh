@@ -1,6 +1,6 @@
 #!/bin/bash
 # What `inquest coverage` says of real crashes, with every solver, against the truth: the examples, and programs of this
-# folder that have threads, longjmp, callbacks, signal handlers, constructors and plug-ins.
+# folder that have threads, longjmp, callbacks, signal handlers, constructors, plug-ins and tail calls.
 # timeout: 1200
 #
 # Environment: INQUEST_BUILD (the build directory), INQUEST_SRC (the source directory).
@@ -11,7 +11,7 @@ done
 "${INQUEST_SRC:?}/tests/truth/campaign" --build "${INQUEST_BUILD:?}" --seed 7 --count 30 --programs examples --coverage
 cd "$INQUEST_SRC/tests/crashers"
 files=()
-for name in threads setjmp longjmp callback callbacks signal signals handler constructor constructors dlopen plugin qsort loop_left; do
+for name in threads setjmp longjmp callback callbacks signal signals handler constructor constructors dlopen plugin qsort loop_left musttail; do
     for file in "$name"*.c; do
         [ -e "$file" ] && files+=("$file")
     done

@@ -135,24 +135,6 @@ static bool callee_has_model(struct decoder *decoder, const struct unwind_frame 
     return info->count && info->positions[info->count - 1].function.value != MODEL_NONE;
 }
 
-// Without optimisation only musttail leaves no frame, and debug information has no call sites: the
-// call that the frame waits for names another function than the one that runs.
-static bool calls_another(const struct decoder *decoder, const struct address_info *info,
-                          const struct evidence_frame *frame, const char *runs)
-{
-    const struct position *position = &info->positions[0];
-
-    if (position->function.value == MODEL_NONE || frame->candidates.count != 1 ||
-        function_is_optimized(decoder, position->function))
-        return false;
-    struct site_id site =
-        model_node(decoder->model,
-                   model_node_at(decoder->model, position->function, frame->candidates.nodes[0]))
-            ->site;
-    const char *named = site.value == MODEL_NONE ? NULL : model_site(decoder->model, site)->callee;
-    return named && strcmp(named, runs) != 0;
-}
-
 // Inside of the frames from `first` on: a function that was inlined there, perhaps.
 static void inlined_frame(struct decoder *decoder, const struct stop *stop, size_t first,
                           struct frame_vec *frames)
@@ -238,9 +220,6 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
         decode_may_be_inside(decoder, &here, &info->positions[0], &frames->data[first]))
         inlined_frame(decoder, &here, first, frames);
     if (first > 0 && merges_calls(stop, &info->positions[0]))
-        frames->data[first - 1].gap = true;
-    if (here.callee_has_model && first > 0 && first < frames->length &&
-        calls_another(decoder, info, &frames->data[first], inner))
         frames->data[first - 1].gap = true;
 }
 
@@ -446,6 +425,8 @@ struct error *decode_core(const char *executable, const char *core,
     scope_map_deinit(&decoder.functions);
     decode_forget_code(&decoder);
     name_set_deinit(&decoder.tail_targets);
+    name_set_deinit(&decoder.tail_callers);
+    scope_flags_deinit(&decoder.gaps);
     warning_vec_deinit(&decoder.warnings);
     coverage_place_vec_deinit(&decoder.coverage);
     scope_flags_deinit(&decoder.returns);

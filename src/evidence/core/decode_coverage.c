@@ -5,7 +5,8 @@
  *
  * A byte has one of two values; any other one was written by somebody else, and makes what lies
  * around it unknown. What a function that is off did, or what it called, leaves no trace, so that
- * there "never" is unknown too.
+ * there "never" is unknown too; and so it is in a library that may have been unloaded and loaded
+ * again, since its bytes began anew.
  */
 #include "evidence/core/decode_internal.h"
 
@@ -126,6 +127,37 @@ static void forget_off(struct decoder *decoder, const struct coverage_place *pla
     free(off);
 }
 
+static void forget_reloaded(const struct decoder *decoder, const struct coverage_place *place,
+                            uint8_t *bytes)
+{
+    uint32_t count = model_module(decoder->model, place->module)->site_count;
+
+    for (uint32_t s = 0; module_may_be_reloaded(place->image) && s < count; s++)
+        if (bytes[s] == EVIDENCE_FALSE)
+            bytes[s] = EVIDENCE_UNKNOWN;
+}
+
+static void warn_of_reloaded(struct decoder *decoder)
+{
+    const struct module *first = NULL, *last = NULL;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < decoder->coverage.length; i++) {
+        struct module *image = decoder->coverage.data[i].image;
+
+        if (image == last || !module_may_be_reloaded(image))
+            continue;
+        first = first ? first : image;
+        last = image;
+        count++;
+    }
+    if (first)
+        decode_warn(decoder,
+                    "'%s'%s may have been unloaded and loaded again: that a call there was never "
+                    "made is not known",
+                    module_info(first)->path, count > 1 ? " and other libraries" : "");
+}
+
 static const char *module_name(const struct model_module *module)
 {
     return module->source ? module->source : "a module";
@@ -212,6 +244,7 @@ static void module_coverage(struct decoder *decoder, const struct coverage_place
     }
     forget_unrecorded(decoder, place->module, bytes);
     forget_off(decoder, place, bytes);
+    forget_reloaded(decoder, place, bytes);
     *out = (struct evidence_coverage){module->id, bytes, module->site_count};
 }
 
@@ -259,7 +292,7 @@ static void find_in_image(struct decoder *decoder, struct module *image)
         uint64_t here = section.address + at;
         coverage_place_vec_push(
             &decoder->coverage,
-            (struct coverage_place){id, here + (uint64_t)(int64_t)descriptor.coverage_offset,
+            (struct coverage_place){id, image, here + (uint64_t)(int64_t)descriptor.coverage_offset,
                                     here + (uint64_t)(int64_t)descriptor.flags_offset,
                                     descriptor.site_count});
         at += sizeof(descriptor) - 8;
@@ -306,6 +339,7 @@ void decode_coverage(struct decoder *decoder)
         module_coverage(decoder, &decoder->coverage.data[i], &coverage);
         add_coverage(&all, &coverage);
     }
+    warn_of_reloaded(decoder);
     decoder->evidence->coverage =
         arena_memdup(&decoder->evidence->arena, all.data ? (void *)all.data : "",
                      all.length * sizeof(*all.data));

@@ -61,6 +61,7 @@ VEC_DEFINE(warning_vec, const char *);
 // The coverage bytes of one module in one image.
 struct coverage_place {
     struct module_id module;
+    struct module *image;
     uint64_t address, flags_address;
     uint32_t site_count;
 };
@@ -78,9 +79,12 @@ struct decoder {
     struct coverage_place_vec coverage;
     struct scope_flags returns;                  // of functions: decode_calls.c
     struct bitset doubtful_true, doubtful_false; // by call site: what its global byte cannot tell
-    struct name_set tail_targets;                // of the program's tail calls, once it was asked
+    struct scope_flags gaps;                     // of two addresses: decode_gaps.c
+    // Of the program's tail calls, once it was asked: decode_gaps.c.
+    struct name_set tail_targets, tail_callers; // by debug information
     bool knows_tail_targets, has_unknown_tail_calls;
-    bool some_are_off; // functions that were switched off
+    bool knows_musttail, has_musttail, misses_musttail; // by the model; the last: it cannot be read
+    bool some_are_off;                                  // functions that were switched off
     struct warning_vec warnings;
 };
 

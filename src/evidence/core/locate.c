@@ -47,6 +47,8 @@ void locator_destroy(struct locator *locator)
     decode_forget_code(&locator->decoder);
     coverage_place_vec_deinit(&locator->decoder.coverage);
     name_set_deinit(&locator->decoder.tail_targets);
+    name_set_deinit(&locator->decoder.tail_callers);
+    scope_flags_deinit(&locator->decoder.gaps);
     warning_vec_deinit(&locator->decoder.warnings);
     modules_destroy(locator->decoder.modules);
     free(locator);

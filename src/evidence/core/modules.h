@@ -104,6 +104,10 @@ struct module_section {
 /* Whether there is a section of that name; the first, where there are several. */
 bool module_section(struct module *module, const char *name, struct module_section *ret);
 
+/* Whether the process may have had this library in memory before, or twice, and unloaded it: what
+ * is in memory is then not all that it did. */
+bool module_may_be_reloaded(struct module *module);
+
 /* A function (or other code label) from .symtab or .dynsym. */
 struct module_symbol {
     const char *name;

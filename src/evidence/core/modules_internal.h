@@ -50,6 +50,7 @@ struct module {
     Elf *debug_elf; // NULL when there is no separate debug file
     bool debug_was_sought;
     bool has_text_relocations;
+    bool came_with_program; // needed by the executable: modules_loading.c
     struct module_load_vec loads;
     struct module_code_vec code; // in order of address
     struct module_symbol_vec symbols;
@@ -65,6 +66,9 @@ struct modules {
     struct modules_error_vec warnings;
     const char **directories; // NULL-terminated
     const char *sysroot;      // or NULL
+    bool knows_loading;       // what follows is known: modules_loading.c
+    bool can_unload;          // somebody can call dlclose()
+    bool can_copy;            // somebody can call dlmopen()
 };
 
 /* modules_file.c: opens and checks path. The module is usable as if at bias 0. */
