@@ -565,8 +565,8 @@ static void find_places(struct body *body, uint32_t node_count)
 
     for (uint32_t i = nodes[0].first_insn; i < builder->insns.length; i++)
         if (builder->insns.data[i].place.value)
-            ++*pointer_map_put(&lines, line_key(&builder->places.data
-                                                     [builder->insns.data[i].place.value]));
+            ++*pointer_map_put(&lines,
+                               line_key(&builder->places.data[builder->insns.data[i].place.value]));
     for (uint32_t n = 0; n < node_count; n++)
         for (uint32_t i = 0; i < nodes[n].insn_count; i++) {
             struct insn *insn = &builder->insns.data[nodes[n].first_insn + i];

@@ -567,9 +567,9 @@ struct place {
     uint32_t file; // in `files`
     uint32_t line;
     uint32_t column;
-    // Of a jump that the front end gave the place of what stands elsewhere in the function, since it
-    // had no better one (`case 4:;` goes on by the line before): machine code may be found by it,
-    // but the line did not run with it.
+    // Of a jump that the front end gave the place of what stands elsewhere in the function, since
+    // it had no better one (`case 4:;` goes on by the line before): machine code may be found by
+    // it, but the line did not run with it.
     uint32_t carried;
 };
 

@@ -248,8 +248,8 @@ struct error *model_find_debug_name(struct model *model, struct module_id module
 // Every loaded function of this symbol or source name. *ret is the caller's to free.
 uint32_t model_find_name(const struct model *model, const char *name, struct function_id **ret);
 // Every loaded node with an instruction on this line. file matches at path components from the end:
-// "b.c" and "a/b.c" both match "/src/a/b.c". `carried`: also by places that are another's, as rows of
-// machine code have them (struct place). *ret is the caller's to free, in order of ids.
+// "b.c" and "a/b.c" both match "/src/a/b.c". `carried`: also by places that are another's, as rows
+// of machine code have them (struct place). *ret is the caller's to free, in order of ids.
 uint32_t model_find_line(const struct model *model, const char *file, uint32_t line, bool carried,
                          struct node_id **ret);
 

@@ -191,7 +191,7 @@ def pair_frames(table, thread, stack):
             at = 1
     for frame in thread.frames:
         if frame.kind != "model":
-            gap = gap or frame.gap and not is_before_all([frame])
+            gap = gap or frame.gap  # also of what was stopped before its first line: a tail call may have led there
             continue
         function = table.lookup(frame.module, frame.index)
         if function is None or function.name != frame.name and function.source_name != frame.name:

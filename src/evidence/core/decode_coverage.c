@@ -189,8 +189,8 @@ static void forget_range(const struct raw_coverage *raw, uint64_t from, uint64_t
         bytes[at - LAYOUT_GUARD_SIZE] = EVIDENCE_UNKNOWN;
 }
 
-// Bytes that have none of their values make their surroundings unknown. The core has `size` of them,
-// the first guards included.
+// Bytes that have none of their values make their surroundings unknown. The core has `size` of
+// them, the first guards included.
 static void judge_bytes(struct decoder *decoder, const struct model_module *module,
                         const struct raw_coverage *raw, uint64_t size, uint8_t *bytes)
 {
@@ -230,8 +230,7 @@ static void module_coverage(struct decoder *decoder, const struct coverage_place
     uint8_t *bytes = arena_alloc(&decoder->evidence->arena, module->site_count + 1u);
     size_t size = module->site_count + 2ull * LAYOUT_GUARD_SIZE;
     struct raw_coverage raw = {xcalloc(size, 1), module->site_count};
-    size_t got =
-        modules_read(decoder->modules, place->address - LAYOUT_GUARD_SIZE, raw.data, size);
+    size_t got = modules_read(decoder->modules, place->address - LAYOUT_GUARD_SIZE, raw.data, size);
 
     judge_bytes(decoder, module, &raw, got, bytes);
     free(raw.data);

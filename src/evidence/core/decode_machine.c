@@ -450,6 +450,19 @@ static uint32_t choose_nodes(const uint8_t *between, uint32_t total, uint8_t lea
     return count;
 }
 
+/*
+ * A jump that always goes may belong to several nodes: the code generator makes one for an edge,
+ * with the place of the branch there, and then one of several that lead to the same place.
+ */
+static bool is_at_jump(struct decoder *decoder, const struct stop *stop)
+{
+    const struct machine_code *code =
+        stop->physical ? machine_code_of(decoder, stop->physical) : NULL;
+    uint32_t at = code ? machine_find(code, stop->unwound->pc) : MACHINE_NONE;
+
+    return at != MACHINE_NONE && code->insns[at].flow == MACHINE_JUMP;
+}
+
 enum machine_says decode_machine(struct decoder *decoder, const struct stop *stop,
                                  const struct position *position, bool is_outer,
                                  struct evidence_frame *frame)
@@ -472,7 +485,8 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
         kept = choose_nodes(between, total, BETWEEN_FLANKED, NULL, nodes);
     if (!kept)
         kept = choose_nodes(between, total, 1, &position->nodes, nodes);
-    if (named && !between[position->nodes.nodes[0]])
+    if (named && (!between[position->nodes.nodes[0]] ||
+                  (!is_outer && stop->asynchronous && is_at_jump(decoder, stop))))
         kept = 0;
     if (!kept) {
         says = MACHINE_CORRECTS;
