@@ -302,7 +302,7 @@ static void test_tail_calls(void **state)
     assert_non_null(site);
     assert_false(site->is_tail);
     assert_string_equal(site->target, "jumper");
-    assert_string_equal(site->scope->name, "main");
+    assert_string_equal(debug_scope_at(info, site->address - 1)->name, "main");
     struct debug_function *jumper = debug_unit_function(debug_info_unit_at(info, 0), "jumper");
     size_t count;
     const struct debug_call_site *sites = debug_function_call_sites(jumper, &count);

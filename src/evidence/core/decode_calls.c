@@ -128,7 +128,9 @@ static bool is_called_here(struct decoder *decoder, const struct stop *stop,
     for (size_t i = 0; info && !called && i < count; i++) {
         struct debug_row row;
 
-        if (!sites[i].is_return || sites[i].scope != position->scope ||
+        // clang lists the calls of inlined functions with those of the function around them
+        if (!sites[i].is_return ||
+            debug_scope_at(info, sites[i].address - 1) != position->scope ||
             !debug_row_at(info, sites[i].address - 1, &row))
             continue;
         struct named_place named =

@@ -120,7 +120,6 @@ struct debug_call_site {
     bool is_tail;               // a jump: the caller's frame is gone when the callee runs
     const char *target;         // name of the callee, or NULL (indirect, or not said)
     const char *target_linkage; // or NULL
-    const struct debug_scope *scope; // that makes the call
 };
 const struct debug_call_site *debug_function_call_sites(struct debug_function *function,
                                                         size_t *ret_count);

@@ -170,7 +170,6 @@ struct debug_reading {
     struct debug_die_vec dies;
     struct debug_index_vec parents;
     struct debug_site_vec sites;
-    struct debug_index_vec site_scopes;
 };
 
 static uint32_t debug_number(Dwarf_Die *die, unsigned name)
@@ -250,7 +249,7 @@ static bool debug_flag(Dwarf_Die *die, unsigned name)
 }
 
 /* DWARF 5, and what GNU had before (clang and gcc with -gdwarf-4). */
-static void debug_add_call_site(struct debug_reading *reading, Dwarf_Die *die, uint32_t scope)
+static void debug_add_call_site(struct debug_reading *reading, Dwarf_Die *die)
 {
     uint64_t address, bias = reading->function->unit->info->module->info.bias;
     bool is_return = debug_address(die, DW_AT_call_return_pc, &address) ||
@@ -276,7 +275,6 @@ static void debug_add_call_site(struct debug_reading *reading, Dwarf_Die *die, u
         site.target_linkage = debug_linkage_name(&target);
     }
     debug_site_vec_push(&reading->sites, site);
-    debug_index_vec_push(&reading->site_scopes, scope);
 }
 
 static void debug_walk_scopes(struct debug_reading *reading, Dwarf_Die *parent, uint32_t scope,
@@ -315,7 +313,7 @@ static void debug_walk_scopes(struct debug_reading *reading, Dwarf_Die *parent, 
             break;
         case DW_TAG_call_site:
         case DW_TAG_GNU_call_site:
-            debug_add_call_site(reading, &die, scope);
+            debug_add_call_site(reading, &die);
             break;
         default:
             break;
@@ -335,13 +333,8 @@ static void debug_keep_reading(struct debug_reading *reading)
     function->scopes = scopes;
     function->scope_count = count;
     function->dies = arena_memdup(arena, reading->dies.data, count * sizeof(Dwarf_Die));
-    struct debug_call_site *sites =
-        arena_alloc_array(arena, reading->sites.length, struct debug_call_site);
-    for (size_t i = 0; i < reading->sites.length; i++) {
-        sites[i] = reading->sites.data[i];
-        sites[i].scope = &scopes[reading->site_scopes.data[i]];
-    }
-    function->sites = sites;
+    function->sites = arena_memdup(arena, reading->sites.data,
+                                   reading->sites.length * sizeof(*reading->sites.data));
     function->site_count = reading->sites.length;
 }
 
@@ -358,7 +351,6 @@ void debug_read_function(struct debug_function *function)
     debug_die_vec_deinit(&reading.dies);
     debug_site_vec_deinit(&reading.sites);
     debug_index_vec_deinit(&reading.parents);
-    debug_index_vec_deinit(&reading.site_scopes);
 }
 
 const struct debug_scope *debug_function_scopes(struct debug_function *function, size_t *ret_count)
