@@ -203,13 +203,20 @@ static bool is_local(LLVMValueRef f)
     return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
 }
 
-// Copies of what can be called from elsewhere stay, whoever else calls them.
+/*
+ * Copies of what can be called from elsewhere stay, whoever else calls them.
+ *
+ * The list is in reverse order: LLVM's call graph visits functions that other modules can name in
+ * the module's order, but what a list holds from its end (LazyCallGraph.cpp, visitReferences), and
+ * where it begins decides which function of a recursive cycle is inlined into which. So copies are
+ * inlined as the functions would be in a plain build.
+ */
 static void keep_copies(struct instrumented_module *module)
 {
     LLVMValueRef *kept = xmalloc_array(module->function_count + 1u, sizeof(*kept));
     uint32_t count = 0;
 
-    for (uint32_t f = 0; f < module->function_count; f++) {
+    for (uint32_t f = module->function_count; f-- > 0;) {
         const struct instrumented_function *function = &module->functions[f];
 
         if (function->flags & SECTION_FUNCTION_TUNABLE &&
