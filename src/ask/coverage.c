@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/account.h"
 #include "ask/case.h"
 #include "ask/exact.h"
 #include "common/alloc.h"
 #include "common/budget.h"
+#include "solve/consequence.h"
 #include "solve/utl.h"
 #include "solve/vpa.h"
 
@@ -205,6 +207,31 @@ static void join_thread(struct ask_coverage *coverage, struct thread_answer *ans
     bitset_deinit(&answer->must);
 }
 
+// What has run as well when all that certainly ran did.
+static void add_consequences(struct ask_coverage *coverage)
+{
+    const struct ask_case *ask = coverage->ask;
+    struct account account;
+    struct consequence_problem problem = {.flow = ask->flow,
+                                          .closed = &ask->closed,
+                                          .stands = &account.stands,
+                                          .once = &account.once};
+    struct bitset certain;
+
+    account_init(&account, ask);
+    problem.accounted = account.is_complete;
+    bitset_init(&certain, ask->flow->node_count);
+    for (uint32_t n = 0; n < ask->model->node_count; n++)
+        if (coverage->answers[n] == ASK_YES)
+            bitset_set(&certain, n);
+    consequence_add(&problem, &certain);
+    for (uint32_t n = 0; n < ask->model->node_count; n++)
+        if (bitset_test(&certain, n))
+            coverage->answers[n] = ASK_YES;
+    bitset_deinit(&certain);
+    account_deinit(&account);
+}
+
 static void cover_threads(struct ask_coverage *coverage, struct budget *budget)
 {
     const struct ask_case *ask = coverage->ask;
@@ -226,6 +253,8 @@ static void cover_threads(struct ask_coverage *coverage, struct budget *budget)
             coverage->answers[n] = ASK_NO;
     for (size_t i = 0; i < ask->ran.length; i++)
         coverage->answers[ask->ran.data[i]] = ASK_YES;
+    if (coverage->solver == ASK_SOLVER_VPA && !coverage->contradiction)
+        add_consequences(coverage);
 }
 
 // ---- Lines

@@ -129,8 +129,7 @@ static bool is_called_here(struct decoder *decoder, const struct stop *stop,
         struct debug_row row;
 
         // clang lists the calls of inlined functions with those of the function around them
-        if (!sites[i].is_return ||
-            debug_scope_at(info, sites[i].address - 1) != position->scope ||
+        if (!sites[i].is_return || debug_scope_at(info, sites[i].address - 1) != position->scope ||
             !debug_row_at(info, sites[i].address - 1, &row))
             continue;
         struct named_place named =
