@@ -55,6 +55,8 @@ struct instrumented_function {
     bool unique;                // holds code that cannot stand twice
     bool copied;                // has a plain copy
     struct split split;
+    uint8_t *takes_frame; // by call site: a loop may depend on its taking over the frame
+    bool has_takers;      // some call site does
     struct path_numbering *numbers;
     uint64_t checksum;
     struct layout_shape shape;
@@ -131,10 +133,13 @@ LLVMMetadataRef discriminators_locate(const struct instrumented_module *module,
 void memory_calls_show(struct instrumented_module *module);
 void memory_calls_hide(struct instrumented_module *module);
 bool memory_calls_is_shown(LLVMValueRef call);
-// Is the call the last that is done before a return, on some way?
-bool tailcalls_is_last(LLVMValueRef call);
-// Which functions make tail calls: flags and components.
+// Which functions make tail calls, by which calls: flags, components, takers of frames.
 void tailcalls_find(struct instrumented_module *module);
+// Adds the instructions between calls that take over the frame and returns.
+struct value_map;
+void tailcalls_find_behind(const struct instrumented_function *function, struct value_map *ret);
+// Does nothing come from this instruction on but a return, or a jump to one of these blocks?
+bool tailcalls_is_exit(LLVMValueRef instruction, const struct value_map *exits);
 void tailcalls_limit(struct instrumented_module *module);
 // Which functions hold code that cannot stand twice; those are not inlined any more.
 void plain_find_unique(struct instrumented_module *module);
@@ -172,6 +177,8 @@ bool plugin_infer_library(LLVMValueRef function);
 void plugin_keep_attributes(LLVMValueRef call);
 // A function or a call: attributes.c.
 void plugin_hold(LLVMValueRef function_or_call);
+// Sampling does not compare the addresses of this function's locals, whatever is inlined into it.
+void plugin_forget_addresses(LLVMValueRef function);
 // Of a declaration that was held, whatever LLVM finds out about it later.
 void plugin_keep_held(LLVMValueRef declaration);
 

@@ -160,6 +160,7 @@ static void module_deinit(struct instrumented_module *module)
 {
     for (uint32_t f = 0; f < module->function_count; f++) {
         path_numbering_destroy(module->functions[f].numbers);
+        free(module->functions[f].takes_frame);
         split_deinit(&module->functions[f].split);
     }
     free(module->functions);

@@ -4,12 +4,15 @@
 #include "llvm/Analysis/LazyCallGraph.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BuildLibCalls.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include "llvm-c/Core.h"
@@ -29,6 +32,7 @@ bool plugin_infer_library(LLVMValueRef function);
 void plugin_keep_attributes(LLVMValueRef call);
 void plugin_hold(LLVMValueRef function_or_call);
 void plugin_keep_held(LLVMValueRef declaration);
+void plugin_forget_addresses(LLVMValueRef function);
 }
 
 static const char COPIES[] = "inquest.copies"; // some function has a plain copy
@@ -200,8 +204,86 @@ void plugin_keep_held(LLVMValueRef declaration)
         llvm::MDNode::get(f->getContext(), entry));
 }
 
+// ---- Addresses of locals
+
+static const char FORGETS[] = "inquest-forgets-addresses";
+
+void plugin_forget_addresses(LLVMValueRef function)
+{
+    llvm::unwrap<llvm::Function>(function)->addFnAttr(FORGETS);
+}
+
 namespace
 {
+
+bool isComparison(const llvm::User *user)
+{
+    const auto *call = llvm::dyn_cast<llvm::CallInst>(user);
+    const llvm::Function *callee = call ? call->getCalledFunction() : nullptr;
+
+    return callee && callee->getName().starts_with("__inquest_compare");
+}
+
+bool isAddress(const llvm::Value *value)
+{
+    const auto *argument = llvm::dyn_cast<llvm::Argument>(value);
+
+    return argument ? argument->hasByValAttr() : llvm::isa<llvm::AllocaInst>(value);
+}
+
+// Comparisons that sampling makes with addresses of locals, or with what is computed of them.
+llvm::SetVector<llvm::Instruction *> findComparisons(llvm::Function &function)
+{
+    llvm::SetVector<llvm::Value *> derived;
+    llvm::SetVector<llvm::Instruction *> found;
+
+    for (llvm::Argument &argument : function.args())
+        if (isAddress(&argument))
+            derived.insert(&argument);
+    for (llvm::Instruction &i : llvm::instructions(function))
+        if (isAddress(&i))
+            derived.insert(&i);
+    for (size_t next = 0; next < derived.size(); next++)
+        for (llvm::User *user : derived[next]->users())
+            if (isComparison(user))
+                found.insert(llvm::cast<llvm::Instruction>(user));
+            else if (llvm::isa<llvm::CastInst, llvm::BinaryOperator, llvm::FreezeInst,
+                               llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst>(user))
+                derived.insert(user);
+    return found;
+}
+
+/*
+ * A local whose address is given away stays in memory, and no call behind that is a tail call any
+ * more. Where a loop may depend on one, such addresses are not compared. Whether a value is one
+ * turns out when others have been promoted or inlined: this comes behind each pass that combines
+ * instructions, the last time directly before LLVM looks for tail calls.
+ */
+struct ForgetAddresses : llvm::PassInfoMixin<ForgetAddresses> {
+    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &manager)
+    {
+        bool changed = false;
+
+        if (!function.hasFnAttribute(FORGETS))
+            return llvm::PreservedAnalyses::all();
+        for (;;) {
+            auto found = findComparisons(function);
+            if (found.empty())
+                break;
+            llvm::SmallVector<llvm::WeakTrackingVH, 16> unused;
+            for (llvm::Instruction *comparison : found) {
+                unused.append(comparison->op_begin(), comparison->op_end());
+                comparison->eraseFromParent();
+            }
+            llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(unused);
+            manager.invalidate(function, llvm::PreservedAnalyses::none());
+            llvm::SROAPass(llvm::SROAOptions::ModifyCFG).run(function, manager);
+            manager.invalidate(function, llvm::PreservedAnalyses::none());
+            changed = true;
+        }
+        return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+    }
+};
 
 // Where LLVM makes a call of a library function out of another one, in a plain copy, it assumes
 // again what it knows of that function, and of all calls with it. This comes behind each pass that
@@ -296,6 +378,7 @@ void registerSteps(llvm::PassBuilder &builder)
     builder.registerPeepholeEPCallback(
         [](llvm::FunctionPassManager &manager, llvm::OptimizationLevel) {
             manager.addPass(HoldAgain());
+            manager.addPass(ForgetAddresses());
         });
     builder.registerOptimizerEarlyEPCallback(
         [](llvm::ModulePassManager &manager, llvm::OptimizationLevel level) {

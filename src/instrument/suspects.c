@@ -318,6 +318,10 @@ void suspects_apply(struct instrumented_module *module)
     for (uint32_t f = 0; f < module->function_count; f++) {
         LLVMValueRef plain = module->functions[f].plain;
 
+        if (module->functions[f].has_takers)
+            plugin_forget_addresses(module->functions[f].function);
+        if (module->functions[f].has_takers && plain)
+            plugin_forget_addresses(plain);
         for (LLVMBasicBlockRef block = plain ? LLVMGetFirstBasicBlock(plain) : NULL; block;
              block = LLVMGetNextBasicBlock(block))
             suspects_clean_block(suspects, block);

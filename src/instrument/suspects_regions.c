@@ -4,8 +4,9 @@
  *
  * A head keeps its block, so that all jumps to it, through a table of addresses too, come to the
  * check; what it held moves to a new block, of which there are two. The copy's jumps to heads stay,
- * all others go to the copy. Requires: all other schemes are applied. Breaks: nothing that is known
- * of blocks holds any more.
+ * all others go to the copy, but for those to where only a tail call of a recursive cycle and a
+ * return are to come, which are there once. Requires: all other schemes are applied. Breaks:
+ * nothing that is known of blocks holds any more.
  *
  * The countdown is the thread's variable, changed in place. In a loop that calls nothing that could
  * come to a head it lives in a slot, which is a register later on.
@@ -24,6 +25,8 @@ struct region_pass {
     LLVMBasicBlockRef entry; // slots and stores of arguments
     LLVMBasicBlockRef *fast; // by block: what a head held; else the block
     struct value_map copies;
+    struct value_map takers; // calls that take over the frame, by the blocks that they begin
+    struct value_map exits;  // blocks that both copies share
     bool called_once;
 };
 
@@ -200,34 +203,51 @@ static void make_entry(struct region_pass *pass)
     }
 }
 
-static void empty_head(struct region_pass *pass, uint32_t b)
+static LLVMBasicBlockRef insert_block(const struct region_pass *pass, LLVMBasicBlockRef before)
 {
-    const struct instrumented_module *module = pass->suspects->module;
-    LLVMBasicBlockRef head = pass->flow.blocks[b], after = LLVMGetNextBasicBlock(head);
-    LLVMBasicBlockRef body =
-        after ? LLVMInsertBasicBlockInContext(module->context, after, "")
-              : LLVMAppendBasicBlockInContext(module->context, pass->function->function, "");
+    LLVMContextRef context = pass->suspects->module->context;
+    LLVMBasicBlockRef after = LLVMGetNextBasicBlock(before);
+
+    return after ? LLVMInsertBasicBlockInContext(context, after, "")
+                 : LLVMAppendBasicBlockInContext(context, pass->function->function, "");
+}
+
+// The instruction and all that follow in its block.
+static void move_from(const struct region_pass *pass, LLVMValueRef first, LLVMBasicBlockRef to)
+{
+    LLVMBuilderRef builder = pass->suspects->module->builder;
     LLVMValueRef next;
 
-    LLVMPositionBuilderAtEnd(module->builder, body);
-    LLVMSetCurrentDebugLocation2(module->builder, NULL);
-    for (LLVMValueRef i = LLVMGetFirstInstruction(head); i; i = next) {
+    LLVMPositionBuilderAtEnd(builder, to);
+    LLVMSetCurrentDebugLocation2(builder, NULL);
+    for (LLVMValueRef i = first; i; i = next) {
         next = LLVMGetNextInstruction(i);
-        move_instruction(module->builder, i);
+        move_instruction(builder, i);
     }
+}
+
+static void empty_head(struct region_pass *pass, uint32_t b)
+{
+    LLVMBasicBlockRef head = pass->flow.blocks[b];
+    LLVMBasicBlockRef body = insert_block(pass, head);
+
+    move_from(pass, LLVMGetFirstInstruction(head), body);
     pass->fast[b] = body;
     // the copy's jumps to a head stay
     *value_map_put(&pass->copies, (uintptr_t)LLVMBasicBlockAsValue(head)) =
         LLVMBasicBlockAsValue(head);
 }
 
-static bool is_check(const struct region_pass *pass, LLVMBasicBlockRef block)
+// Checks have what the copy's jumps to heads go to.
+static bool is_shared(const struct region_pass *pass, LLVMBasicBlockRef block)
 {
-    return block == pass->entry ||
-           value_map_get(&pass->copies, (uintptr_t)LLVMBasicBlockAsValue(block));
+    uintptr_t key = (uintptr_t)LLVMBasicBlockAsValue(block);
+
+    return block == pass->entry || value_map_get(&pass->copies, key) ||
+           value_map_get(&pass->exits, key);
 }
 
-// Blocks that are copied are all but checks.
+// Blocks that are copied are all but checks and exits.
 static LLVMBasicBlockRef *bodies(const struct region_pass *pass, uint32_t *ret_count)
 {
     uint32_t room = LLVMCountBasicBlocks(pass->function->function), count = 0;
@@ -235,10 +255,73 @@ static LLVMBasicBlockRef *bodies(const struct region_pass *pass, uint32_t *ret_c
 
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(pass->function->function); block;
          block = LLVMGetNextBasicBlock(block))
-        if (!is_check(pass, block))
+        if (!is_shared(pass, block))
             blocks[count++] = block;
     *ret_count = count;
     return blocks;
+}
+
+static bool is_marked(const struct suspects *suspects, LLVMBasicBlockRef block)
+{
+    uint32_t first, count;
+
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        if (suspects_marked(suspects, i, &first, &count))
+            return true;
+    return false;
+}
+
+// Calls that take over the frame begin blocks of their own. False: values cross blocks.
+static bool split_takers(struct region_pass *pass)
+{
+    const struct suspects *suspects = pass->suspects;
+    const struct split *split = &pass->function->split;
+    LLVMValueRef function = pass->function->function;
+
+    if (!suspects_demote(suspects, function))
+        return false;
+    for (uint32_t s = 0; s < split->site_count; s++) {
+        LLVMValueRef call = split->nodes[split->site_node[s]].call;
+        LLVMBasicBlockRef before = LLVMGetInstructionParent(call);
+
+        if (!pass->function->takes_frame[s])
+            continue;
+        LLVMBasicBlockRef block = insert_block(pass, before);
+        move_from(pass, call, block);
+        LLVMPositionBuilderAtEnd(suspects->module->builder, before);
+        LLVMInstructionSetDebugLoc(LLVMBuildBr(suspects->module->builder, block),
+                                   LLVMInstructionGetDebugLoc(call));
+        *value_map_put(&pass->takers, (uintptr_t)LLVMBasicBlockAsValue(block)) = call;
+    }
+    return suspects_demote(suspects, function);
+}
+
+// From a call that takes over the frame on, and where else there is only a return to come, nothing
+// is sampled; both copies go there. The call stays the only one, so that whatever LLVM makes of it
+// for this (it is inlined; it becomes a jump back) it does. And returns stay one: LLVM would let
+// two of them go to a third one, and what is before would not be followed by a return any more.
+// Requires that no values cross blocks.
+static void find_exits(struct region_pass *pass)
+{
+    const struct suspects_flow *flow = &pass->flow;
+    bool more = true;
+
+    while (more) {
+        more = false;
+        for (uint32_t b = 1; b < flow->block_count; b++) {
+            LLVMValueRef value = LLVMBasicBlockAsValue(flow->blocks[b]);
+            LLVMValueRef *taker = value_map_get(&pass->takers, (uintptr_t)value);
+
+            if (value_map_get(&pass->exits, (uintptr_t)value) ||
+                is_marked(pass->suspects, flow->blocks[b]) ||
+                !tailcalls_is_exit(taker ? LLVMGetNextInstruction(*taker)
+                                         : LLVMGetFirstInstruction(flow->blocks[b]),
+                                   &pass->exits))
+                continue;
+            *value_map_put(&pass->exits, (uintptr_t)value) = value;
+            more = true;
+        }
+    }
 }
 
 // ---- Checks
@@ -282,7 +365,10 @@ static void add_check(const struct region_pass *pass, LLVMBasicBlockRef head,
     LLVMBuildStore(builder, left, place);
     LLVMValueRef least = LLVMBuildLoad2(builder, module->type_i64, threshold, "");
     LLVMValueRef is_out = LLVMBuildICmp(builder, LLVMIntSLT, left, least, "");
-    set_unlikely(module, LLVMBuildCondBr(builder, is_out, out, fast), LIKELY);
+    LLVMValueRef branch = LLVMBuildCondBr(builder, is_out, out, fast);
+    // nothing is inlined into what is rarely run
+    if (!pass->function->has_takers)
+        set_unlikely(module, branch, LIKELY);
 
     LLVMPositionBuilderAtEnd(builder, out);
     LLVMValueRef arguments[] = {left, least};
@@ -304,7 +390,8 @@ static void add_checks(struct region_pass *pass, LLVMBasicBlockRef first)
 
 // ---- Inlining
 
-// The copy that counts is rarely run: what it calls stays out of it.
+// The copy that counts is rarely run: what it calls stays out of it, unless that may be what makes
+// a loop of a tail call.
 static void keep_calls(const struct region_pass *pass, LLVMBasicBlockRef block)
 {
     static const char never[] = "noinline", always[] = "alwaysinline";
@@ -312,7 +399,8 @@ static void keep_calls(const struct region_pass *pass, LLVMBasicBlockRef block)
         LLVMCreateEnumAttribute(pass->suspects->module->context,
                                 LLVMGetEnumAttributeKindForName(never, sizeof(never) - 1), 0);
 
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && !pass->function->has_takers;
+         i = LLVMGetNextInstruction(i))
         if (split_is_call(i) && LLVMIsAFunction(LLVMGetCalledValue(i)) &&
             !LLVMIsDeclaration(LLVMGetCalledValue(i)) && !split_call_has_attribute(i, always))
             LLVMAddCallSiteAttribute(i, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
@@ -403,15 +491,12 @@ static void count_in_place(struct suspects *suspects, const struct instrumented_
 
 static bool has_sites(const struct suspects *suspects, const struct instrumented_function *function)
 {
-    uint32_t first, count;
-
     if (suspects->entry_point[function->index] != SUSPECTS_NONE)
         return true;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->function); block;
          block = LLVMGetNextBasicBlock(block))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-            if (suspects_marked(suspects, i, &first, &count))
-                return true;
+        if (is_marked(suspects, block))
+            return true;
     return false;
 }
 
@@ -464,16 +549,23 @@ static bool can_copy(struct region_pass *pass)
 
 void suspects_apply_to(struct suspects *suspects, struct instrumented_function *function)
 {
-    struct region_pass pass = {.suspects = suspects, .function = function, .copies = MAP_INIT};
+    struct region_pass pass = {.suspects = suspects,
+                               .function = function,
+                               .copies = MAP_INIT,
+                               .takers = MAP_INIT,
+                               .exits = MAP_INIT};
 
     if (!has_sites(suspects, function))
         return;
+    bool shares = function->has_takers && split_takers(&pass);
     suspects_flow_init(&pass.flow, function->function);
     pass.head = xcalloc(pass.flow.block_count, 1);
     pass.local = xcalloc(pass.flow.block_count, sizeof(uint32_t));
     pass.fast = xcalloc(pass.flow.block_count, sizeof(LLVMBasicBlockRef));
     pass.called_once = suspects->called_once[function->index];
     choose_heads(&pass);
+    if (shares)
+        find_exits(&pass);
     if (can_copy(&pass)) {
         choose_local(&pass);
         make_copies(&pass);
@@ -481,6 +573,8 @@ void suspects_apply_to(struct suspects *suspects, struct instrumented_function *
         count_in_place(suspects, function);
     suspects_flow_deinit(&pass.flow);
     value_map_deinit(&pass.copies);
+    value_map_deinit(&pass.takers);
+    value_map_deinit(&pass.exits);
     free(pass.head);
     free(pass.local);
     free(pass.fast);

@@ -10,6 +10,9 @@
  *   - what a call of a function that gives back an integer or a pointer returned;
  *   - INQUEST_WATCH();
  *   - assignments (suspects_assign.c).
+ *
+ * Where a loop may depend on a call taking over this frame (tailcalls.c), nothing is sampled from
+ * the call to the return: it would keep the frame. Only a watch is the source's own demand.
  */
 #include "instrument/suspects.h"
 
@@ -90,13 +93,6 @@ static bool is_integer_or_pointer(LLVMTypeRef type)
            (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64);
 }
 
-// May a loop depend on this call taking over its caller's frame?
-static bool takes_frame(const struct instrumented_function *function, LLVMValueRef call)
-{
-    return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail ||
-           (function->flags & SECTION_FUNCTION_TAIL_CALLS && tailcalls_is_last(call));
-}
-
 // Is there a place behind the call, reached from nowhere else, at which to look at what it gave?
 static uint32_t node_behind(const struct instrumented_function *function, uint32_t node,
                             LLVMValueRef call)
@@ -104,7 +100,7 @@ static uint32_t node_behind(const struct instrumented_function *function, uint32
     const struct split *split = &function->split;
 
     if (LLVMGetInstructionOpcode(call) == LLVMCall)
-        return takes_frame(function, call) ? SUSPECTS_NONE : node + 1;
+        return function->takes_frame[split->nodes[node].site] ? SUSPECTS_NONE : node + 1;
     if (LLVMGetInstructionOpcode(call) != LLVMInvoke)
         return SUSPECTS_NONE;
     uint32_t uses = 0;
@@ -239,6 +235,7 @@ void suspects_find_in(struct suspects *suspects, struct instrumented_function *f
 {
     struct suspects_scope scope;
     struct suspects_assign assign;
+    struct value_map behind = MAP_INIT;
     uint32_t position = 0, node = 0;
 
     // a body that is only there to be inlined belongs to another module
@@ -247,14 +244,17 @@ void suspects_find_in(struct suspects *suspects, struct instrumented_function *f
         return;
     suspects_scope_init(&scope, suspects, function->function);
     suspects_assign_init(&assign, suspects, &scope, function);
+    tailcalls_find_behind(function, &behind);
     find_entry(suspects, function);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->function); block;
          block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
              i = LLVMGetNextInstruction(i), position++) {
-            find_at(suspects, &assign, function, i, position, node);
+            if (LLVMIsACallInst(i) || !value_map_get(&behind, (uintptr_t)i))
+                find_at(suspects, &assign, function, i, position, node);
             node += function->split.nodes[node].last == i;
         }
     suspects_assign_deinit(&assign);
     suspects_scope_deinit(&scope);
+    value_map_deinit(&behind);
 }

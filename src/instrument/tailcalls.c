@@ -14,6 +14,7 @@
 
 #include "common/alloc.h"
 #include "common/map.h"
+#include "instrument/clone.h"
 #include "program/library.h"
 
 #include <stdlib.h>
@@ -40,45 +41,69 @@ struct call_graph {
     uint32_t *component;
 };
 
-// Does nothing come behind this instruction but a return, on some way?
-static bool leads_to_return(LLVMValueRef i, uint32_t *steps)
+// On the way from a call to a return.
+struct way {
+    bool computes; // values may be computed there
+    uint32_t steps;
+    struct value_map *passed; // takes the instructions behind the call, or NULL
+};
+
+enum step { STEP_ON, STEP_JUMPS, STEP_RETURNS, STEP_STOPS };
+
+static enum step step_of(LLVMValueRef i, bool computes)
 {
-    for (; i && (*steps)++ < 256; i = LLVMGetNextInstruction(i))
-        switch (LLVMGetInstructionOpcode(i)) {
-        case LLVMRet:
-            return true;
-        case LLVMPHI:
-        case LLVMLoad:
-        case LLVMBitCast:
-            break;
-        case LLVMStore:
-            if (!LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
-                return false;
-            break;
-        case LLVMCall:
-            if (!LLVMIsAIntrinsicInst(i) || !LLVMIsAFunction(LLVMGetCalledValue(i)))
-                return false;
-            break;
-        case LLVMBr:
-        case LLVMSwitch: // clang's, on where to go behind what a scope has to do at its end
-            if (LLVMGetNumSuccessors(i) == 2 && LLVMGetInstructionOpcode(i) == LLVMBr)
-                return false;
-            for (unsigned k = 0; k < LLVMGetNumSuccessors(i); k++)
-                if (leads_to_return(LLVMGetFirstInstruction(LLVMGetSuccessor(i, k)), steps))
-                    return true;
-            return false;
-        default:
-            return false;
-        }
-    return i != NULL; // not known
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMRet:
+        return STEP_RETURNS;
+    case LLVMPHI:
+    case LLVMLoad:
+    case LLVMBitCast:
+        return STEP_ON;
+    case LLVMStore:
+        return LLVMIsAAllocaInst(LLVMGetOperand(i, 1)) ? STEP_ON : STEP_STOPS;
+    case LLVMCall:
+        return LLVMIsAIntrinsicInst(i) && LLVMIsAFunction(LLVMGetCalledValue(i)) ? STEP_ON
+                                                                                 : STEP_STOPS;
+    case LLVMBr:
+        return LLVMGetNumSuccessors(i) == 1 ? STEP_JUMPS : STEP_STOPS;
+    case LLVMSwitch: // clang's, on where to go behind what a scope has to do at its end
+        return STEP_JUMPS;
+    case LLVMICmp:
+    case LLVMFCmp:
+    case LLVMSelect:
+    case LLVMFNeg:
+        return computes ? STEP_ON : STEP_STOPS;
+    default:
+        return computes && (LLVMIsABinaryOperator(i) || LLVMIsACastInst(i)) ? STEP_ON : STEP_STOPS;
+    }
 }
 
-bool tailcalls_is_last(LLVMValueRef call)
+// Does nothing come from this instruction on but a return, on some way?
+static bool leads_to_return(LLVMValueRef first, struct way *way)
 {
-    uint32_t steps = 0;
+    enum { MOST = 256 };
+    enum step step = STEP_ON;
+    LLVMValueRef i = first;
+
+    while (way->steps++ < MOST && (step = step_of(i, way->computes)) == STEP_ON)
+        i = LLVMGetNextInstruction(i);
+    bool leads = step == STEP_ON || step == STEP_RETURNS; // after so many it is not known
+    for (unsigned k = 0; step == STEP_JUMPS && k < LLVMGetNumSuccessors(i); k++)
+        leads |= leads_to_return(LLVMGetFirstInstruction(LLVMGetSuccessor(i, k)), way);
+    for (; leads && way->passed; first = LLVMGetNextInstruction(first)) {
+        *value_map_put(way->passed, (uintptr_t)first) = first;
+        if (first == i)
+            break;
+    }
+    return leads;
+}
+
+static bool is_last(LLVMValueRef call, bool computes, struct value_map *passed)
+{
+    struct way way = {.computes = computes, .passed = passed};
 
     return LLVMGetInstructionOpcode(call) == LLVMCall &&
-           leads_to_return(LLVMGetNextInstruction(call), &steps);
+           leads_to_return(LLVMGetNextInstruction(call), &way);
 }
 
 /*
@@ -93,7 +118,7 @@ static bool may_come_back(LLVMValueRef call, LLVMValueRef declaration)
 
     return !LLVMGetIntrinsicID(declaration) && LLVMCountParamTypes(type) > 0 &&
            type == LLVMGlobalGetValueType(caller) && is_named_elsewhere(caller) &&
-           !library_find(LLVMGetValueName2(declaration, &length)) && tailcalls_is_last(call);
+           !library_find(LLVMGetValueName2(declaration, &length)) && is_last(call, false, NULL);
 }
 
 static uint32_t callee_index(const struct call_graph *graph, LLVMValueRef call)
@@ -186,25 +211,60 @@ static bool is_in_cycle(const struct call_graph *graph, uint32_t caller, LLVMVal
     return callee != UINT32_MAX && graph->component[callee] == graph->component[caller];
 }
 
+static bool is_demanded(LLVMValueRef call)
+{
+    return LLVMGetInstructionOpcode(call) == LLVMCall &&
+           LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail;
+}
+
 // Within the module, recursion can be made a loop also where something is left to do behind the
 // call. What is called through a pointer or in another module takes a tail call.
+static bool may_be_loop(const struct call_graph *graph, LLVMValueRef call)
+{
+    return callee_index(graph, call) != graph->module->function_count;
+}
+
 static void mark_tail_calls(const struct call_graph *graph, struct instrumented_function *function)
 {
     const struct split *split = &function->split;
 
+    function->takes_frame = xcalloc(split->site_count + 1u, 1);
     for (uint32_t s = 0; s < split->site_count; s++) {
         LLVMValueRef call = split->nodes[split->site_node[s]].call;
-        bool demanded = LLVMGetInstructionOpcode(call) == LLVMCall &&
-                        LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail;
+        bool demanded = is_demanded(call);
 
         if (LLVMGetInstructionOpcode(call) != LLVMCall ||
             !(demanded || is_in_cycle(graph, function->index, call)))
             continue;
+        bool loop = may_be_loop(graph, call);
         function->flags |= SECTION_FUNCTION_RECURSIVE;
-        if (demanded || callee_index(graph, call) != graph->module->function_count ||
-            tailcalls_is_last(call))
+        if (demanded || loop || is_last(call, false, NULL))
             function->flags |= SECTION_FUNCTION_TAIL_CALLS;
+        function->takes_frame[s] = demanded || is_last(call, loop, NULL);
+        function->has_takers |= function->takes_frame[s];
     }
+}
+
+bool tailcalls_is_exit(LLVMValueRef i, const struct value_map *exits)
+{
+    enum step step;
+
+    while ((step = step_of(i, true)) == STEP_ON)
+        i = LLVMGetNextInstruction(i);
+    for (unsigned k = 0; step == STEP_JUMPS && k < LLVMGetNumSuccessors(i); k++)
+        if (!value_map_get(exits, (uintptr_t)LLVMBasicBlockAsValue(LLVMGetSuccessor(i, k))))
+            return false;
+    return step != STEP_STOPS || LLVMGetInstructionOpcode(i) == LLVMUnreachable;
+}
+
+void tailcalls_find_behind(const struct instrumented_function *function, struct value_map *ret)
+{
+    const struct split *split = &function->split;
+
+    // if values may be computed behind one is no question any more
+    for (uint32_t s = 0; s < split->site_count; s++)
+        if (function->takes_frame[s])
+            is_last(split->nodes[split->site_node[s]].call, true, ret);
 }
 
 static void keep_frames(const struct call_graph *graph, struct instrumented_function *function)
@@ -214,8 +274,7 @@ static void keep_frames(const struct call_graph *graph, struct instrumented_func
     for (uint32_t s = 0; function->level >= SECTION_LEVEL_CALLS && s < split->site_count; s++) {
         LLVMValueRef call = split->nodes[split->site_node[s]].call;
 
-        if (LLVMGetInstructionOpcode(call) == LLVMCall &&
-            LLVMGetTailCallKind(call) != LLVMTailCallKindMustTail &&
+        if (LLVMGetInstructionOpcode(call) == LLVMCall && !is_demanded(call) &&
             !is_in_cycle(graph, function->index, call))
             LLVMSetTailCallKind(call, LLVMTailCallKindNoTail);
     }
