@@ -122,12 +122,30 @@ static void keep_builtin(struct instrumented_module *module, LLVMValueRef call)
                                  LLVMCreateEnumAttribute(module->context, kind_of("builtin"), 0));
 }
 
+/*
+ * strcpy and its like keep their argument only by returning it. Plain clang makes some of these
+ * calls stores, so that an array of a function does not escape that ends with a tail call; where
+ * the result is not used it does not escape here either.
+ */
+static void keep_unescaped(struct instrumented_module *module, LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+
+    if (!is_builtin_call(call) || LLVMGetFirstUse(call))
+        return;
+    for (unsigned i = 1; i <= LLVMCountParams(callee); i++)
+        if (LLVMGetEnumAttributeAtIndex(callee, i, kind_of("returned")))
+            LLVMAddCallSiteAttribute(
+                call, i, LLVMCreateEnumAttribute(module->context, kind_of("nocapture"), 0));
+}
+
 static void hold_call(struct instrumented_module *module, LLVMValueRef call)
 {
     size_t length;
 
     if (split_is_loose(call))
         return;
+    keep_unescaped(module, call);
     if (!is_builtin_call(call) || !allocates(LLVMGetValueName2(LLVMGetCalledValue(call), &length)))
         keep_builtin(module, call);
     plugin_hold(call);

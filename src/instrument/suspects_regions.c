@@ -117,14 +117,28 @@ static void choose_local(struct region_pass *pass)
 
 // ---- Edges in and out of loops that keep the countdown to themselves
 
+// What sampling keeps for itself is no business of the sanitizers': threads share thresholds.
+static LLVMValueRef load_own(const struct instrumented_module *module, LLVMValueRef place)
+{
+    LLVMValueRef load = LLVMBuildLoad2(module->builder, module->type_i64, place, "");
+
+    instrument_unsanitized(module, load);
+    return load;
+}
+
+static void store_own(const struct instrumented_module *module, LLVMValueRef value,
+                      LLVMValueRef place)
+{
+    instrument_unsanitized(module, LLVMBuildStore(module->builder, value, place));
+}
+
 static void move_countdown(const struct region_pass *pass, bool into_slot)
 {
     const struct instrumented_module *module = pass->suspects->module;
     LLVMValueRef from = into_slot ? pass->suspects->countdown : pass->slot;
     LLVMValueRef to = into_slot ? pass->slot : pass->suspects->countdown;
 
-    LLVMBuildStore(module->builder, LLVMBuildLoad2(module->builder, module->type_i64, from, ""),
-                   to);
+    store_own(module, load_own(module, from), to);
 }
 
 static void split_edge(struct region_pass *pass, LLVMValueRef terminator, unsigned successor,
@@ -360,10 +374,10 @@ static void add_check(const struct region_pass *pass, LLVMBasicBlockRef head,
 
     LLVMPositionBuilderAtEnd(builder, head);
     LLVMSetCurrentDebugLocation2(builder, location);
-    LLVMValueRef left = LLVMBuildSub(builder, LLVMBuildLoad2(builder, module->type_i64, place, ""),
-                                     instrument_i64(module, 1), "");
-    LLVMBuildStore(builder, left, place);
-    LLVMValueRef least = LLVMBuildLoad2(builder, module->type_i64, threshold, "");
+    LLVMValueRef left =
+        LLVMBuildSub(builder, load_own(module, place), instrument_i64(module, 1), "");
+    store_own(module, left, place);
+    LLVMValueRef least = load_own(module, threshold);
     LLVMValueRef is_out = LLVMBuildICmp(builder, LLVMIntSLT, left, least, "");
     LLVMValueRef branch = LLVMBuildCondBr(builder, is_out, out, fast);
     // nothing is inlined into what is rarely run
@@ -373,8 +387,8 @@ static void add_check(const struct region_pass *pass, LLVMBasicBlockRef head,
     LLVMPositionBuilderAtEnd(builder, out);
     LLVMValueRef arguments[] = {left, least};
     LLVMValueRef next = suspects_call(suspects, &suspects->next, arguments, 2);
-    LLVMBuildStore(builder, instrument_i64(module, 0), threshold);
-    LLVMBuildStore(builder, LLVMBuildAShr(builder, next, instrument_i64(module, 1), ""), place);
+    store_own(module, instrument_i64(module, 0), threshold);
+    store_own(module, LLVMBuildAShr(builder, next, instrument_i64(module, 1), ""), place);
     LLVMValueRef now = LLVMBuildTrunc(builder, next, LLVMInt1TypeInContext(module->context), "");
     LLVMBuildCondBr(builder, now, clone_of_block(&pass->copies, fast), fast);
     LLVMSetCurrentDebugLocation2(builder, NULL);

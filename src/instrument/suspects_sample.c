@@ -105,8 +105,11 @@ static void sample(const struct suspects *suspects, const struct suspects_point 
             compare_sides(suspects, counters, LLVMGetCondition(anchor), is_unsigned);
             break;
         }
-        if (!LLVMIsAConstant(right) || LLVMIsAGlobalVariable(right))
+        if (!LLVMIsAConstant(right) || LLVMIsAGlobalVariable(right)) {
             right = LLVMBuildLoad2(builder, LLVMTypeOf(value), right, "");
+            // the variable may not be in scope yet, or not have a value
+            instrument_unsanitized(suspects->module, right);
+        }
         compare(suspects, counters, value, right, is_unsigned);
         break;
     case SUSPECTS_FLOAT:
