@@ -6,19 +6,27 @@ fail, and run to the same failure. The counters are a file that is mapped, so th
 What a count proves. A region of which the count is 0 did not run, in functions without setjmp. Others may
 be differences: of an `else`, what came to the `if` less what went on to the `then`. An activation that was left in the
 middle (it is on the stack, or was jumped over) counts one too many there, so that only counts above the number
-of such activations prove that a region ran."""
+of such activations prove that a region ran.
+
+Where a macro stands. Code of a macro is counted in its own body, and clang has a region for its name only, which counts what the
+body begins with. A region that begins with a macro (`MACRO (x);` behind a `return`) is written as if it began behind the name.
+Of macros of system headers there are empty regions where the name begins. What stands in arguments is in no region
+of its own, whatever the body makes of it: `WHEN (c, { f (); })`."""
 
 import collections
 import functools
 import json
 import os
 import re
+import string
 import subprocess
 
 import build
 from log import ENTER, LEAVE
 
 CODE, EXPANSION = 0, 1  # kinds of regions
+WORD = string.ascii_letters + string.digits + "_"
+LITERAL = re.compile(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])*\'|/\*.*?\*/|//.*')
 COUNT = collections.Counter()
 
 
@@ -68,31 +76,39 @@ class Counting:
         build.run(["clang-19", "-fprofile-instr-generate", *objects, *p.ldflags, "-o", self.exe], cwd=p.folder)
 
     def read(self, profile):
-        """[(function, [(line, column, end line, end column, count, kind)])], of the program's sources; None: no profile."""
-        data = profile + ".data"
-        merged = subprocess.run(["llvm-profdata-19", "merge", profile, "-o", data], capture_output=True)
-        if merged.returncode:
-            return None
-        done = subprocess.run(["llvm-cov-19", "export", self.exe, f"-instr-profile={data}", "-skip-expansions", "-skip-branches"],
-                              capture_output=True, text=True)
-        out = []
-        for f in json.loads(done.stdout)["data"][0]["functions"] if done.returncode == 0 else []:
-            file = os.path.realpath(f["filenames"][0])
-            if file in self.sources:
-                regions = [(*r[:5], r[7]) for r in f["regions"] if r[5] == 0 and r[7] in (CODE, EXPANSION)]
-                out.append((f["name"].split(":")[-1], file, regions))
-        return out
+        return read_regions(self.exe, profile, self.sources)
+
+
+def read_regions(exe, profile, sources):
+    """[(function, file, regions as clang has them)], of these sources; None: no profile."""
+    data = profile + ".data"
+    merged = subprocess.run(["llvm-profdata-19", "merge", profile, "-o", data], capture_output=True)
+    if merged.returncode:
+        return None
+    done = subprocess.run(["llvm-cov-19", "export", exe, f"-instr-profile={data}", "-skip-expansions", "-skip-branches"],
+                          capture_output=True, text=True)
+    found = json.loads(done.stdout)["data"][0]["functions"] if done.returncode == 0 else []
+    files = [os.path.realpath(f["filenames"][0]) for f in found]
+    return [(f["name"].split(":")[-1], file, f["regions"]) for f, file in zip(found, files) if file in sources]
 
 
 # ---------------------------------------------------------------- lines of one function
 
 class Lines:
-    """counts(line): of the regions that have code on it, from its first character on."""
+    """counts(line): of the regions that have code on it, from its first character on. Regions are rows of `llvm-cov export`:
+    line, column, end line, end column, count, file or macro, the macro it is the name of, kind."""
 
     def __init__(self, text, regions):
         self.text = text
-        self.code = [r for r in regions if r[5] == CODE]
-        self.macros = {line for r in regions if r[5] == EXPANSION for line in range(r[0], r[2] + 1)}
+        self.code = [r for r in regions if r[5] == 0 and r[7] == CODE]
+        self.names = [r for r in regions if r[5] == 0 and r[7] == EXPANSION]
+        self.bodies = collections.defaultdict(list)
+        for r in regions:
+            if r[7] in (CODE, EXPANSION):
+                self.bodies[r[5]].append(r)
+        foreign = [r for r in self.code if r[:2] == r[2:4]]  # of system headers
+        self.macros = {line for r in self.names for line in range(r[0], r[2] + 1)} | {r[0] for r in foreign}
+        self.arguments = {n for line, column in {tuple(r[:2]) for r in (*self.names, *foreign)} for n in self.argument_lines(line, column)}
         self.first = min(r[0] for r in self.code)
         self.last = max(r[2] for r in self.code)
 
@@ -105,21 +121,48 @@ class Lines:
         text = self.text[line - 1] if line <= len(self.text) else ""
         return len(text) - len(text.lstrip()) + 1, text.strip()
 
-    def counts(self, line):
+    def argument_lines(self, line, column):
+        """The lines behind the first one that arguments of the macro go on over."""
+        depth, text = 0, self.text[line - 1][column - 1:].lstrip(WORD)
+        for number in range(line, min(line + 500, len(self.text))):
+            for c in re.findall(r"[()]", LITERAL.sub("", text)):
+                depth += 1 if c == "(" else -1
+                if depth <= 0:
+                    return range(line + 1, number + 1)
+            if not depth and text.strip():
+                break  # without arguments
+            text = self.text[number]
+        return ()
+
+    def region(self, line):
+        """Whose count is that of the line's first character."""
         column, text = self.begin(line)
-        starts = [r for r in self.code if r[0] == line and r[1] > column]
-        ends = [self.innermost(line, r[3]) for r in self.code if r[2] == line and r[3] < column + len(text)]
-        return [r[4] for r in [self.innermost(line, column), *starts, *ends] if r]
+        name = [r for r in self.names if r[:2] == [line, column]]
+        behind = column + len(text) - len(text.lstrip(WORD))
+        begun = [r for r in self.code if r[:2] == [line, behind] and behind > column]
+        return (name or [self.innermost(line, behind if begun else column)])[0]
+
+    def body_counts(self, body):
+        return [c for r in self.bodies[body] for c in ([r[4]] if r[7] == CODE else self.body_counts(r[6]))]
+
+    def counts(self, line):
+        starts = [r for r in self.code if r[0] == line]
+        ends = [self.innermost(line, r[3]) for r in self.code
+                if r[2] == line and r[:2] != r[2:4] and self.text[line - 1][r[3] - 1:].strip() not in ("", ";")]
+        bodies = [c for r in self.names if r[0] == line for c in self.body_counts(r[6])]
+        return [r[4] for r in [self.region(line), *starts, *ends] if r] + bodies
 
     def is_one(self, line):
         """Is all of the line in one region, without macros?"""
         column, text = self.begin(line)
-        return bool(text) and line not in self.macros and not any(
+        return bool(text) and line not in self.macros | self.arguments and not any(
             r[0] == line and r[1] > column or r[2] == line and column < r[3] < column + len(text) for r in self.code)
 
     def is_statement(self, line):
         """Does one begin on this line, with code of its own?"""
         _, text = self.begin(line)
+        if line in self.arguments:
+            return False
         before = next((t for t in (self.begin(n)[1] for n in range(line - 1, 0, -1)) if t), "")
         return bool(re.match(r"[A-Za-z_*(+-]", text)) and before.endswith((";", "{", "}")) and \
             not re.match(r"(else|case|default|do|for|static|extern|typedef|struct|union|enum|const)\b|\w+ *:", text) and \
@@ -148,14 +191,14 @@ def abandoned(shipped, log):
 
 
 class Truth:
-    """What clang's counters say of lines: counts in all functions that have code there."""
+    """What clang's counters say of lines: counts in all functions that have code there. `twice`: names of functions that call
+    setjmp; `left`: see abandoned()."""
 
-    def __init__(self, shipped, functions, log):
-        self.twice = {f.source_name for _, fs in shipped.table.modules for f in fs if f.twice()}
-        self.left = abandoned(shipped, log)
+    def __init__(self, twice, functions, left):
+        self.twice, self.left = twice, collections.Counter(left)
         self.by_file = collections.defaultdict(list)
         for name, file, regions in functions:
-            if any(r[5] == CODE for r in regions):
+            if any(r[5] == 0 and r[7] == CODE for r in regions):
                 self.by_file[file].append((name, Lines(read_text(file), regions)))
 
     def at(self, file, line):
@@ -169,7 +212,7 @@ class Truth:
         return bool(found) and all(n not in self.twice and counts and not any(counts) for n, counts in found)
 
     def _ran(self, name, lines, line):
-        region = lines.innermost(line, lines.begin(line)[0])
+        region = lines.region(line)
         return region is not None and name not in self.twice and region[4] > self.left[name]
 
     def ran(self, file, line):
@@ -183,6 +226,11 @@ class Truth:
     def names(self, file, line, callee):
         """Is the call written there? Macros of system headers are no regions."""
         return any(re.search(rf"\b{re.escape(callee)} ?\(", f.begin(line)[1]) for _, f in self.at(file, line))
+
+
+def truth_of(shipped, functions, log):
+    twice = {f.source_name for _, fs in shipped.table.modules for f in fs if f.twice()}
+    return Truth(twice, functions, abandoned(shipped, log))
 
 
 # ---------------------------------------------------------------- claims
@@ -234,7 +282,7 @@ def problems(shipped, core, evidence, log, run, folder):
     if functions is None:
         return None
     COUNT["crashes"] += 1
-    truth = Truth(shipped, functions, log)
+    truth = truth_of(shipped, functions, log)
     answer, trouble = coverage.ask(shipped, core, "vpa")
     if trouble:
         return [("lines", trouble)]
