@@ -183,15 +183,19 @@ def counting_run(shipped, arguments, text, variables, folder):
     return run
 
 
-def counted_problems(shipped, arguments, text, variables, folder, core, evidence, log):
+def counted_problems(shipped, arguments, text, variables, folder, answer, evidence, log):
     """Against clang's counters. No verdict where that build fails otherwise, or where two runs differ."""
     run = counting_run(shipped, arguments, text, variables, folder)
-    problems = lines.problems(shipped, core, evidence, log, run, folder)
+    problems = lines.problems(shipped, answer, evidence, log, run, folder)
     if problems and not repeats(shipped, arguments, text, variables, folder, log):
         problems = None
     if problems is None:
         lines.COUNT["unusable"] += 1
     return problems or []
+
+
+def solvers_wanted():
+    return coverage.SOLVERS if coverage.wanted() else ("vpa",) if lines.wanted() else ()
 
 
 def crash_logged(shipped, arguments, text, **variables):
@@ -205,10 +209,13 @@ def crash_logged(shipped, arguments, text, **variables):
         problems = final_problems(shipped.table, evidence, log, shipped.program.threads)
         if problems and not repeats(shipped, arguments, text, variables, folder, log):
             raise Unusable("two runs of the logging build differ")
+        answers = coverage.ask_all(shipped, core, evidence, (arguments, variables), solvers_wanted())
         if coverage.wanted():
-            problems += coverage.problems(shipped, core, coverage.first_nodes(log), log.length, log.length)
+            problems += coverage.problems(shipped, answers, coverage.first_nodes(log), log.length, log.length)
         if lines.wanted():
-            problems += counted_problems(shipped, arguments, text, variables, folder, core, evidence, log)
+            answer, trouble = answers["vpa"]
+            problems += [("lines", trouble)] if trouble else \
+                counted_problems(shipped, arguments, text, variables, folder, answer, evidence, log)
         if evidence.signal != number:
             problems.append(("signal", f"died of signal {number}, evidence says {evidence.signal}"))
         if problems and os.environ.get("TRUTH_KEEP"):
@@ -496,8 +503,10 @@ def crash_stepped(shipped, arguments, text, seed, count):
                     yield f"step={stop.step} pc={stop.pc - base:#x}", evidence, []
                     continue
             cores.append((stop, evidence))
-            covered = coverage.problems(shipped, core, first, *positions[stop.entries]) \
-                if coverage.wanted() else []
+            covered = []
+            if coverage.wanted():
+                answers = coverage.ask_all(shipped, core, evidence, (arguments, stop.step, stop.signal))
+                covered = coverage.problems(shipped, answers, first, *positions[stop.entries])
             direct[stop.core] = covered + (physical_problems(shipped, evidence, stop, base, symbols)
                                  + call_problems(shipped, out, number, evidence, symbols))
             if evidence.signal != stop.signal:
