@@ -225,11 +225,11 @@ def crash_logged(shipped, arguments, text, **variables):
 
 # ---------------------------------------------------------------- oracle B: single steps
 
-def write_plan(shipped, path, stops, limit):
+def write_plan(shipped, path, stops, limit, follow):
     binary, names = shipped.binary, shipped.entered_names()
     low, high = binary.section_range(".text")
     lines = [f"image {os.path.realpath(shipped.exe)}", f"first {binary.first_load:x}",
-             f"main {binary.symbols['main']:x}", f"text {low:x} {high:x}", f"limit {limit}"]
+             f"main {binary.symbols['main']:x}", f"text {low:x} {high:x}", f"limit {limit}", f"random {follow}"]
     there = {name for _, _, name, _ in binary.functions}
     for start, end, name, _ in binary.functions:
         # the entry of what is off leads to its plain copy at once, and that is what counts
@@ -237,7 +237,7 @@ def write_plan(shipped, path, stops, limit):
             continue
         if plain_name(name) in names or name in names:
             lines.append(f"function {start:x} {end:x}")
-    for address, name in binary.plt_entries().items():
+    for address, name in binary.plt_entries.items():
         if CALLERS.match(name.split("@")[0]):
             lines.append(f"through {address:x}")
     lines += [f"stop {step} {number}" for step, number in stops]
@@ -440,11 +440,11 @@ def call_problems(shipped, folder, number, evidence, symbols):
     return problems
 
 
-def run_stepper(shipped, arguments, text, stops, limit, folder):
-    """Where its output is."""
+def run_stepper(shipped, arguments, text, stops, limit, folder, follow=0):
+    """Where its output is. `follow` draws the calls of the library that are followed."""
     out, plan = os.path.join(folder, "out"), os.path.join(folder, "plan")
     os.makedirs(out, exist_ok=True)
-    write_plan(shipped, plan, stops, limit)
+    write_plan(shipped, plan, stops, limit, follow)
     done = subprocess.run([shipped.tools.stepper, plan, out, shipped.exe, shipped.program.name,
                            *arguments], input=text, capture_output=True, cwd=folder, env=environment(shipped.program),
                           timeout=1800)
@@ -468,13 +468,14 @@ def run_length(shipped, arguments, text):
         return int(file.read())
 
 
-def crash_stepped(shipped, arguments, text, seed, count):
-    """Yields (what, evidence, problems) for `count` signals at random instructions of one run."""
+def crash_stepped(shipped, arguments, text, seed, count, most=None):
+    """Yields (what, evidence, problems) for `count` signals at random instructions of one run, or for `most` of these: the same signal
+    comes at the same instruction whichever are left out."""
     chance = random.Random(seed)
     limit = run_length(shipped, arguments, text)
-    stops = sorted((chance.randrange(1, limit), int(chance.choice(CORE_SIGNALS))) for _ in range(count))
+    stops, follow = [(chance.randrange(1, limit), int(chance.choice(CORE_SIGNALS))) for _ in range(count)], chance.getrandbits(62)
     with Scratch() as folder:
-        out = run_stepper(shipped, arguments, text, stops, limit, folder)
+        out = run_stepper(shipped, arguments, text, sorted(stops[:most]), limit, folder, follow)
         base, found, _ = read_stops(out)
         with open(os.path.join(out, "entries"), "rb") as file:
             data = file.read()
