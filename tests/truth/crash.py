@@ -462,8 +462,9 @@ def run_length(shipped, arguments, text):
             limit = shipped.program.steps
             out = run_stepper(shipped, arguments, text, [(limit + 1, 0)], limit, folder)
             _, _, ended = read_stops(out)
-        with open(known, "w") as file:
+        with open(f"{known}.{os.getpid()}", "w") as file:
             file.write(str(ended or limit))
+        os.rename(f"{known}.{os.getpid()}", known)  # another campaign may look for it
     with open(known) as file:
         return int(file.read())
 
