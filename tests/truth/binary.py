@@ -3,6 +3,7 @@
 .inquest.model (layout/section.h has the definition), PLT entries, and which functions were inlined."""
 
 import ctypes
+import functools
 import re
 import struct
 import subprocess
@@ -86,6 +87,7 @@ class Binary:
             at += (32 + length + 7) & ~7
         return found
 
+    @functools.cached_property
     def plt_entries(self):
         """PLT entries: {address: name}."""
         out = subprocess.run(

@@ -183,15 +183,19 @@ def counting_run(shipped, arguments, text, variables, folder):
     return run
 
 
-def counted_problems(shipped, arguments, text, variables, folder, core, evidence, log):
+def counted_problems(shipped, arguments, text, variables, folder, answer, evidence, log):
     """Against clang's counters. No verdict where that build fails otherwise, or where two runs differ."""
     run = counting_run(shipped, arguments, text, variables, folder)
-    problems = lines.problems(shipped, core, evidence, log, run, folder)
+    problems = lines.problems(shipped, answer, evidence, log, run, folder)
     if problems and not repeats(shipped, arguments, text, variables, folder, log):
         problems = None
     if problems is None:
         lines.COUNT["unusable"] += 1
     return problems or []
+
+
+def solvers_wanted():
+    return coverage.SOLVERS if coverage.wanted() else ("vpa",) if lines.wanted() else ()
 
 
 def crash_logged(shipped, arguments, text, **variables):
@@ -205,10 +209,13 @@ def crash_logged(shipped, arguments, text, **variables):
         problems = final_problems(shipped.table, evidence, log, shipped.program.threads)
         if problems and not repeats(shipped, arguments, text, variables, folder, log):
             raise Unusable("two runs of the logging build differ")
+        answers = coverage.ask_all(shipped, core, evidence, (arguments, variables), solvers_wanted())
         if coverage.wanted():
-            problems += coverage.problems(shipped, core, coverage.first_nodes(log), log.length, log.length)
+            problems += coverage.problems(shipped, answers, coverage.first_nodes(log), log.length, log.length)
         if lines.wanted():
-            problems += counted_problems(shipped, arguments, text, variables, folder, core, evidence, log)
+            answer, trouble = answers["vpa"]
+            problems += [("lines", trouble)] if trouble else \
+                counted_problems(shipped, arguments, text, variables, folder, answer, evidence, log)
         if evidence.signal != number:
             problems.append(("signal", f"died of signal {number}, evidence says {evidence.signal}"))
         if problems and os.environ.get("TRUTH_KEEP"):
@@ -218,11 +225,11 @@ def crash_logged(shipped, arguments, text, **variables):
 
 # ---------------------------------------------------------------- oracle B: single steps
 
-def write_plan(shipped, path, stops, limit):
+def write_plan(shipped, path, stops, limit, follow):
     binary, names = shipped.binary, shipped.entered_names()
     low, high = binary.section_range(".text")
     lines = [f"image {os.path.realpath(shipped.exe)}", f"first {binary.first_load:x}",
-             f"main {binary.symbols['main']:x}", f"text {low:x} {high:x}", f"limit {limit}"]
+             f"main {binary.symbols['main']:x}", f"text {low:x} {high:x}", f"limit {limit}", f"random {follow}"]
     there = {name for _, _, name, _ in binary.functions}
     for start, end, name, _ in binary.functions:
         # the entry of what is off leads to its plain copy at once, and that is what counts
@@ -230,7 +237,7 @@ def write_plan(shipped, path, stops, limit):
             continue
         if plain_name(name) in names or name in names:
             lines.append(f"function {start:x} {end:x}")
-    for address, name in binary.plt_entries().items():
+    for address, name in binary.plt_entries.items():
         if CALLERS.match(name.split("@")[0]):
             lines.append(f"through {address:x}")
     lines += [f"stop {step} {number}" for step, number in stops]
@@ -433,11 +440,11 @@ def call_problems(shipped, folder, number, evidence, symbols):
     return problems
 
 
-def run_stepper(shipped, arguments, text, stops, limit, folder):
-    """Where its output is."""
+def run_stepper(shipped, arguments, text, stops, limit, folder, follow=0):
+    """Where its output is. `follow` draws the calls of the library that are followed."""
     out, plan = os.path.join(folder, "out"), os.path.join(folder, "plan")
     os.makedirs(out, exist_ok=True)
-    write_plan(shipped, plan, stops, limit)
+    write_plan(shipped, plan, stops, limit, follow)
     done = subprocess.run([shipped.tools.stepper, plan, out, shipped.exe, shipped.program.name,
                            *arguments], input=text, capture_output=True, cwd=folder, env=environment(shipped.program),
                           timeout=1800)
@@ -455,19 +462,21 @@ def run_length(shipped, arguments, text):
             limit = shipped.program.steps
             out = run_stepper(shipped, arguments, text, [(limit + 1, 0)], limit, folder)
             _, _, ended = read_stops(out)
-        with open(known, "w") as file:
+        with open(f"{known}.{os.getpid()}", "w") as file:
             file.write(str(ended or limit))
+        os.rename(f"{known}.{os.getpid()}", known)  # another campaign may look for it
     with open(known) as file:
         return int(file.read())
 
 
-def crash_stepped(shipped, arguments, text, seed, count):
-    """Yields (what, evidence, problems) for `count` signals at random instructions of one run."""
+def crash_stepped(shipped, arguments, text, seed, count, most=None):
+    """Yields (what, evidence, problems) for `count` signals at random instructions of one run, or for `most` of these: the same signal
+    comes at the same instruction whichever are left out."""
     chance = random.Random(seed)
     limit = run_length(shipped, arguments, text)
-    stops = sorted((chance.randrange(1, limit), int(chance.choice(CORE_SIGNALS))) for _ in range(count))
+    stops, follow = [(chance.randrange(1, limit), int(chance.choice(CORE_SIGNALS))) for _ in range(count)], chance.getrandbits(62)
     with Scratch() as folder:
-        out = run_stepper(shipped, arguments, text, stops, limit, folder)
+        out = run_stepper(shipped, arguments, text, sorted(stops[:most]), limit, folder, follow)
         base, found, _ = read_stops(out)
         with open(os.path.join(out, "entries"), "rb") as file:
             data = file.read()
@@ -496,8 +505,10 @@ def crash_stepped(shipped, arguments, text, seed, count):
                     yield f"step={stop.step} pc={stop.pc - base:#x}", evidence, []
                     continue
             cores.append((stop, evidence))
-            covered = coverage.problems(shipped, core, first, *positions[stop.entries]) \
-                if coverage.wanted() else []
+            covered = []
+            if coverage.wanted():
+                answers = coverage.ask_all(shipped, core, evidence, (arguments, stop.step, stop.signal))
+                covered = coverage.problems(shipped, answers, first, *positions[stop.entries])
             direct[stop.core] = covered + (physical_problems(shipped, evidence, stop, base, symbols)
                                  + call_problems(shipped, out, number, evidence, symbols))
             if evidence.signal != stop.signal:

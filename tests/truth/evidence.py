@@ -46,7 +46,7 @@ class Thread:
 class Evidence:
     def __init__(self, text):
         item = json.loads(text)
-        self.item = item
+        self.text, self.item = text, item
         self.signal = item["signal"]["number"]
         self.threads = [Thread(t) for t in item["threads"]]
         self.coverage = {int(c["module"], 16): truths(c["sites"]) for c in item["coverage"]}

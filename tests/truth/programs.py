@@ -4,6 +4,7 @@
 An input is (arguments, standard input). `crashes` are inputs that make the program fail by itself,
 `runs` those that it gets through; both are used with injected failures and with signals."""
 
+import fcntl
 import glob
 import hashlib
 import os
@@ -308,6 +309,13 @@ PACKAGES = {"bzip2": bzip2, "lua": lua, "gzip": gzip, "sqlite3": sqlite3, "mawk"
             "diff": diff}
 
 
+def package(name, work):
+    """Two campaigns may want to unpack the same."""
+    with open(os.path.join(work, f"lock-{name}"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return PACKAGES[name](work)
+
+
 def find(names, work):
     """Programs by name; 'examples', 'text', 'threads' and 'packages' stand for all of a kind."""
     known, out = {p.name: p for p in [*examples(), *text_programs(), *threaded_programs()]}, []
@@ -319,11 +327,11 @@ def find(names, work):
         elif name == "threads":
             out += threaded_programs()
         elif name == "packages":
-            out += [make(work) for make in PACKAGES.values()]
+            out += [package(name, work) for name in PACKAGES]
         elif name in known:
             out.append(known[name])
         elif name in PACKAGES:
-            out.append(PACKAGES[name](work))
+            out.append(package(name, work))
         else:
             raise Missing(f"no program '{name}' (there are: {', '.join([*known, *PACKAGES])})")
     return out

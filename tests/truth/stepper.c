@@ -21,6 +21,7 @@
  *     function LOW HIGH    a function whose entries are counted
  *     through ADDRESS      a PLT entry to step through
  *     limit N              steps at most (decimal)
+ *     random N             which calls are followed, whatever the stops are (decimal)
  *     stop N SIGNAL        leave a core after N steps (decimal, ascending)
  *
  * OUT/steps gets one line a core:
@@ -65,7 +66,7 @@ struct stop {
 
 struct plan {
     char image[4096];
-    uint64_t first, main, limit;
+    uint64_t first, main, limit, random;
     struct range text;
     struct range *functions;
     size_t function_count;
@@ -141,6 +142,8 @@ static void read_plan_line(struct plan *plan, const char *line)
         plan->text = (struct range){a, b};
     else if (sscanf(line, "limit %llu", &a) == 1)
         plan->limit = a;
+    else if (sscanf(line, "random %llu", &a) == 1)
+        plan->random = a;
     else if (sscanf(line, "function %llx %llx", &a, &b) == 2) {
         plan->functions = grow(plan->functions, plan->function_count, sizeof(struct range));
         plan->functions[plan->function_count++] = (struct range){a, b};
@@ -547,7 +550,7 @@ int main(int argc, char **argv)
         die("usage: stepper PLAN OUT PROGRAM NAME ARGUMENT...");
     read_plan(&s.plan, argv[1]);
     s.out = argv[2];
-    s.random = s.plan.limit + s.plan.stop_count + (s.plan.stop_count ? s.plan.stops[0].step : 0);
+    s.random = s.plan.random;
     s.steps = open_output(&s, "steps");
     s.entries = open_output(&s, "entries");
     s.frames = malloc(FRAMES_MAX * sizeof(*s.frames));
