@@ -21,7 +21,8 @@
  * arguments in between, promoting them, does not run (plugin.cc).
  *
  * Code that cannot stand twice (a label in assembly, a call that must not be duplicated) is not
- * copied, nor inlined, since both its callers and their copies would do so.
+ * copied, nor inlined, since both its callers and their copies would do so; not without copies
+ * either, since callers of callers may be inlined where plain clang's are not.
  *
  * Last of all each function that has a copy gets struct layout_switch, as prefix data: it stands
  * right before its entry, however the program was linked or stripped.
@@ -104,7 +105,7 @@ void plain_find_unique(struct instrumented_module *module)
 {
     struct value_map unique = MAP_INIT;
     unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
-    bool changed = module->options.tunable;
+    bool changed = true;
 
     while (changed) {
         changed = false;

@@ -1,5 +1,5 @@
 // opt: -O0 -O1 -O2 -O3
-// levels: calls paths full off
+// levels: calls paths full untunable off
 // output: 7 1 8
 // Labels in assembly that stand once, in functions that plain clang inlines where their only call is.
 #include <stdio.h>
