@@ -83,7 +83,10 @@ static void stores(void **state)
         0x83, 0x7c, 0x24, 0x04, 0x00,             // 15 cmp dword [rsp + 4], 0
         0x48, 0x8b, 0x44, 0x24, 0x38,             // 20 mov rax, [rsp + 56]
         0x01, 0x06,                               // 25 add [rsi], eax
-        0xc3,                                     // 27 ret
+        0x40, 0x88, 0x2d, 0x10, 0x00, 0x00, 0x00, // 27 mov byte [rip + 16], bpl
+        0x0f, 0xb6, 0x06,                         // 34 movzx eax, byte [rsi]
+        0xff, 0x36,                               // 37 push [rsi]
+        0xc3,                                     // 39 ret
     };
     struct machine_code code = {0};
 
@@ -96,6 +99,14 @@ static void stores(void **state)
     assert_int_equal(insn_at(&code, 5)->byte, 0xd6);
     assert_int_equal(insn_at(&code, 0)->byte_address, 0);
     assert_int_equal(insn_at(&code, 12)->byte_address, 0);
+    assert_true(insn_at(&code, 12)->byte_somewhere && insn_at(&code, 12)->byte_told);
+    assert_int_equal(insn_at(&code, 27)->byte_address, BASE + 34 + 16);
+    assert_false(insn_at(&code, 27)->byte_told);
+    // loads that are a part of something else
+    assert_true(insn_at(&code, 15)->folds && insn_at(&code, 25)->folds &&
+                insn_at(&code, 37)->folds);
+    assert_false(insn_at(&code, 0)->folds || insn_at(&code, 5)->folds ||
+                 insn_at(&code, 20)->folds || insn_at(&code, 34)->folds);
     machine_deinit(&code);
 }
 

@@ -89,11 +89,22 @@ static bool is_before_all(const struct stop *stop, const struct position *positi
     return stop->interrupted && position->source == POSITION_PROLOGUE;
 }
 
-// `first`: of the frames, the innermost of this physical one.
-static void model_frame(struct decoder *decoder, const struct stop *stop,
-                        const struct address_info *info, uint32_t depth, size_t first,
-                        struct frame_vec *frames)
+// The innermost frame at a load that was folded: its node, or several.
+static struct position folded_position(const struct position *position, const struct folded *folded)
 {
+    struct position narrow = *position;
+
+    narrow.nodes = folded->nodes;
+    narrow.source = folded->nodes.count == 1 ? POSITION_DISCRIMINATOR : POSITION_LINE;
+    return narrow;
+}
+
+// `first`: of the frames, the innermost of this physical one. `folded`: or NULL.
+static void model_frame(struct decoder *decoder, const struct stop *stop,
+                        const struct address_info *info, uint32_t depth,
+                        const struct folded *folded, size_t first, struct frame_vec *frames)
+{
+    uint32_t innermost = folded ? folded->depth : 0;
     const struct position *position = &info->positions[depth];
     struct evidence_frame frame = {
         .kind = EVIDENCE_FRAME_FOREIGN,
@@ -114,12 +125,15 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
         frame.kind = EVIDENCE_FRAME_MODEL;
         frame.function.module_id = model_module(decoder->model, function->module)->id;
         frame.function.index = function->index;
-        struct position narrow = depth ? *position : decode_trap(decoder, stop, position);
+        struct position narrow = *position;
+        if (depth == innermost)
+            narrow =
+                folded ? folded_position(position, folded) : decode_trap(decoder, stop, position);
         frame.candidates = narrow.nodes;
-        frame.candidates_from = depth ? "call" : source_name(position->source);
+        frame.candidates_from = depth > innermost ? "call" : source_name(narrow.source);
         if (stop->callee && strstr(stop->callee, "longjmp"))
             leaving_by_jump(decoder, function->site_count, &frame);
-        else if (decode_record(decoder, stop, &narrow, depth > 0, &frame)) {
+        else if (decode_record(decoder, stop, &narrow, depth > innermost, &frame)) {
             frame_vec_resize(frames, first);
             frame.place = (struct evidence_place){position->place.file, 0, 0};
         }
@@ -212,12 +226,16 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
             here.sets_jumps |= model_function(decoder->model, info->positions[d].function)->flags &
                                FUNCTION_SETJMP;
     here.holds = decode_waits_at_site(decoder, &here, &info->positions[0]);
+    struct folded folded = {0};
+    here.folded = here.memory_fault && decode_folded(decoder, &here, info, &folded);
     decode_inlined_doubts(decoder, &here, info);
     size_t first = frames->length;
-    for (uint32_t depth = 0; depth < info->count; depth++)
-        model_frame(decoder, &here, info, depth, first, frames);
+    for (uint32_t depth = folded.depth; depth < info->count; depth++)
+        model_frame(decoder, &here, info, depth, here.folded ? &folded : NULL, first, frames);
     if (first < frames->length &&
-        decode_may_be_inside(decoder, &here, &info->positions[0], &frames->data[first]))
+        (here.folded
+             ? folded.inside
+             : decode_may_be_inside(decoder, &here, &info->positions[0], &frames->data[first])))
         inlined_frame(decoder, &here, first, frames);
     if (first > 0 && merges_calls(stop, &info->positions[0]))
         frames->data[first - 1].gap = true;

@@ -291,7 +291,7 @@ static void doubt_own(const struct doubts *doubts, const struct position *positi
 static bool stands_where_it_says(struct decoder *decoder, const struct stop *stop,
                                  const struct address_info *info)
 {
-    bool agrees = info->count > 0;
+    bool agrees = info->count > 0 && !stop->folded;
 
     for (uint32_t i = 0; agrees && i < info->count; i++) {
         const struct position *position = &info->positions[i];

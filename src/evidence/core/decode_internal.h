@@ -95,6 +95,7 @@ struct stop {
     bool interrupted;
     bool memory_fault; // stopped by its own load or store, not from outside
     bool stores;       // at an instruction that writes memory
+    bool folded;       // the load that faulted may stand elsewhere than the row says
     bool leaves; // its frame is being taken down: debug information does not tell where it was
     bool asynchronous;  // stopped by a signal from outside, for sure
     bool trapped;       // stopped by an invalid instruction: __builtin_trap
@@ -127,6 +128,18 @@ struct position decode_trap(struct decoder *decoder, const struct stop *stop,
 // table does not name? `position`: that of the address.
 bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
                           const struct position *position, const struct evidence_frame *frame);
+
+// ---- decode_folded.c
+
+// Where a load may stand that faulted as a part of another instruction.
+struct folded {
+    uint32_t depth; // of the virtual frame: those inside of it had not been entered
+    struct evidence_nodes nodes;
+    bool inside; // or in a function that was inlined at one of the nodes
+};
+// False: where the row says, or the instruction is a plain load or store.
+bool decode_folded(struct decoder *decoder, const struct stop *stop,
+                   const struct address_info *info, struct folded *ret);
 
 // ---- decode_gaps.c
 

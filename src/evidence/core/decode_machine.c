@@ -94,7 +94,7 @@ static bool passed(struct search *search, uint32_t at)
     bool told = standing == STANDS_OUTSIDE ||
                 (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
 
-    search->lost |= !told && is_announcement(search, insn);
+    search->lost |= (!told && is_announcement(search, insn)) || machine_may_announce(insn);
     if (insn->flow == MACHINE_JUMP)
         return false;
     if (!told || !machine_is_landmark(&search->view, at)) {
@@ -130,7 +130,7 @@ static bool coming(struct search *search, uint32_t at)
     bool told = standing == STANDS_OUTSIDE ||
                 (standing != STANDS_UNTOLD && named.source == POSITION_DISCRIMINATOR);
 
-    search->lost |= !told && is_announcement(search, insn);
+    search->lost |= (!told && is_announcement(search, insn)) || machine_may_announce(insn);
     if (insn->flow == MACHINE_JUMP)
         return false;
     if (!told || !machine_is_landmark(&search->view, at)) {
@@ -475,6 +475,8 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
     if (!stop->interrupted || stop->trapped || position->source == POSITION_PROLOGUE ||
         (!named && !stop->asynchronous) || !function_is_optimized(decoder, position->function))
         return MACHINE_SAYS_NOTHING;
+    if (stop->folded && !is_outer) // the machine code was asked already
+        return MACHINE_AGREES;
     uint8_t *between = decode_between(decoder, stop, position);
     if (!keep_reachable(numbers, total, between)) {
         free(between);

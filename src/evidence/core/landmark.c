@@ -18,8 +18,15 @@ struct own_place {
 bool machine_announces(const struct decoder *decoder, const struct machine_insn *insn,
                        struct site_id *site)
 {
-    return insn->byte_address && insn->byte == LAYOUT_CALLED &&
+    // nothing else is stored to a coverage byte
+    return insn->byte_address && (!insn->byte_told || insn->byte == LAYOUT_CALLED) &&
            decode_coverage_site(decoder, insn->byte_address, site);
+}
+
+bool machine_may_announce(const struct machine_insn *insn)
+{
+    return insn->byte_somewhere && !insn->byte_address && insn->byte_told &&
+           insn->byte == LAYOUT_CALLED;
 }
 
 static struct own_place own_place_of(const struct machine_view *view,

@@ -43,6 +43,8 @@ enum standing machine_standing(const struct machine_view *view, const struct mac
 // Does it announce a call?
 bool machine_announces(const struct decoder *decoder, const struct machine_insn *insn,
                        struct site_id *site);
+// May it announce some call, to an address that is computed?
+bool machine_may_announce(const struct machine_insn *insn);
 // Is it a landmark, if it names something?
 bool machine_is_landmark(const struct machine_view *view, uint32_t insn);
 // May a jump by table lead there?

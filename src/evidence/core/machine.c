@@ -36,20 +36,40 @@ static enum machine_flow flow_of(const cs_insn *insn, uint64_t *target)
     return MACHINE_NEXT;
 }
 
+// Loads and copies, whose row is that of the access itself.
+static bool is_plain_access(const cs_insn *insn)
+{
+    const char *name = insn->mnemonic;
+
+    return !strncmp(name, "mov", 3) || !strncmp(name, "vmov", 4) || !strncmp(name, "rep", 3) ||
+           !strncmp(name, "stos", 4) || !strncmp(name, "lods", 4) || insn->id == X86_INS_LEA ||
+           insn->id == X86_INS_LDDQU || insn->id == X86_INS_VLDDQU || insn->id == X86_INS_NOP;
+}
+
 static void describe_operands(const cs_insn *insn, struct machine_insn *out)
 {
     const cs_x86 *x86 = &insn->detail->x86;
     const cs_x86_op *op = x86->operands;
 
     for (uint8_t i = 0; i < x86->op_count; i++)
+        out->folds |=
+            op[i].type == X86_OP_MEM && !is_plain_access(insn) && op[i].access != CS_AC_WRITE;
+    for (uint8_t i = 0; i < x86->op_count; i++)
         out->stores |= op[i].type == X86_OP_MEM &&
                        ((op[i].access & CS_AC_WRITE) || (i == 0 && insn->id == X86_INS_MOV));
     if (insn->id != X86_INS_MOV || x86->op_count != 2 || op[0].type != X86_OP_MEM ||
-        op[1].type != X86_OP_IMM || op[0].size != 1 || op[0].mem.base != X86_REG_RIP ||
-        op[0].mem.index != X86_REG_INVALID)
+        op[0].size != 1)
         return;
-    out->byte_address = insn->address + insn->size + (uint64_t)op[0].mem.disp;
-    out->byte = (uint8_t)op[1].imm;
+    // -Os keeps a constant that is stored often in a register
+    out->byte_told = op[1].type == X86_OP_IMM;
+    out->byte = out->byte_told ? (uint8_t)op[1].imm : 0;
+    out->byte_somewhere = true;
+    if (op[0].mem.index != X86_REG_INVALID || op[0].mem.segment != X86_REG_INVALID)
+        return;
+    if (op[0].mem.base == X86_REG_RIP)
+        out->byte_address = insn->address + insn->size + (uint64_t)op[0].mem.disp;
+    else if (op[0].mem.base == X86_REG_INVALID)
+        out->byte_address = (uint64_t)op[0].mem.disp;
 }
 
 // movsxd rC, dword ptr [rA + 4 * rB]; add rC, rA; jmp rC, with other instructions between them.

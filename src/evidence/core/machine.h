@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The machine code of one function, instruction by instruction: how control goes on from each, and
- * which constant bytes it stores. x86-64, through Capstone, which nobody else sees.
+ * which bytes it stores where. x86-64, through Capstone, which nobody else sees.
  *
  *     struct machine_code code = {0};
  *     bool known = machine_decode(&code, bytes, size, address);    // once for each range
@@ -41,11 +41,14 @@ struct machine_insn {
     uint64_t target;    // with MACHINE_BRANCH and MACHINE_JUMP
     uint64_t reference; // the address that it computes from rip alone (lea); 0: none
     uint8_t size;
-    uint8_t flow;          // enum machine_flow
-    bool stores;           // writes memory, but not the stack by push or call
-    bool is_padding;       // nop
-    uint8_t byte;          // with byte_address: the constant that it stores there
-    uint64_t byte_address; // mov byte ptr [rip + x], constant; 0: it is no such store
+    uint8_t flow;    // enum machine_flow
+    bool stores;     // writes memory, but not the stack by push or call
+    bool folds;      // reads memory as a part of something else: neither a plain load nor a copy
+    bool is_padding; // nop
+    bool byte_somewhere;   // stores a byte
+    bool byte_told;        // namely the constant `byte`
+    uint8_t byte;          // 0 where it is not told
+    uint64_t byte_address; // there, if that is known from rip or absolutely; 0: it is not
 };
 
 struct machine_code {
