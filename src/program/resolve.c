@@ -324,9 +324,10 @@ static void add_by_symbol(struct resolver *resolver, uint32_t image, const char 
 }
 
 // Names that the linker or assembly gave to functions of ours (--defsym, .set, .symver): other
-// symbols at the same address.
+// symbols at the same address. Under the very name there may be a static function that has nothing
+// to do with it, and the one that is called is in a model-less object.
 static bool add_other_names(struct resolver *resolver, uint32_t image, const char *name,
-                            struct resolve_vec *found)
+                            struct resolve_vec *found, struct resolution *resolution)
 {
     const struct image *file = resolver->model->images[image].image;
     const uint32_t *symbol = model_string_map_get(&resolver->images[image].symbols, name);
@@ -336,9 +337,13 @@ static bool add_other_names(struct resolver *resolver, uint32_t image, const cha
     if (!file || !symbol || *symbol == 0)
         return false;
     uint32_t count = image_symbols_at(file, file->symbols[*symbol - 1].address, &same);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        size_t last = found->length;
+
         if (same[i].flags & IMAGE_SYMBOL_FUNCTION)
             add_by_symbol(resolver, image, same[i].name, found);
+        resolution->is_external |= found->length > last && strcmp(same[i].name, name) == 0;
+    }
     return found->length > before;
 }
 
@@ -371,7 +376,7 @@ static void bind_name(struct resolver *resolver, uint32_t image, const char *nam
     if (!in_image || (!is_hidden && !resolver->model->images[image].is_executable))
         elsewhere = add_from_others(resolver, image, name, found, resolution);
     if (!in_image)
-        renamed = add_other_names(resolver, image, name, found);
+        renamed = add_other_names(resolver, image, name, found, resolution);
     if (!in_image && !elsewhere && !renamed)
         resolution->is_external = true;
     add_wrapped(resolver, image, name, found, resolution);

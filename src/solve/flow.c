@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/vec.h"
+#include "program/library.h"
 #include "program/model.h"
 
 #include "common/map.h"
@@ -199,6 +200,14 @@ static void push_landings(struct builder *builder, uint32_t node, uint32_t flags
     }
 }
 
+// Does the compiler perhaps put code of its own in place of the call, or drop it? So it does with
+// functions that it knows by name, also where the program defines them.
+static bool may_be_expanded(const struct model_site *site)
+{
+    return site->flags & SITE_LOOSE || (site->callee && (library_is_builtin(site->callee) ||
+                                                         library_is_replaceable(site->callee)));
+}
+
 static void push_node(struct builder *builder, uint32_t node)
 {
     const struct model *model = builder->model;
@@ -216,7 +225,7 @@ static void push_node(struct builder *builder, uint32_t node)
         jumps = site_jumps(builder, site);
         if (set) {
             bool past = site->flags & SITE_EXTERNAL && !(site->flags & SITE_CALLS_BACK);
-            flags = past ? FLOW_PAST | FLOW_BEHIND : FLOW_BEHIND;
+            flags = past || may_be_expanded(site) ? FLOW_PAST | FLOW_BEHIND : FLOW_BEHIND;
         }
     } else if (set)
         flags = FLOW_PAST | FLOW_BEHIND;

@@ -41,11 +41,15 @@ static void add_node(const struct utl_problem *problem, const struct layout *lay
     uint32_t set = flow->node_set[node], function = flow->node_function[node];
     struct flow_edges next = flow_edges(flow, node);
 
-    if (bitset_test(problem->closed, node)) {
-        if (flow->signals != FLOW_NONE && flow->has_jumps)
-            digraph_add(graph, node, layout->function_jump + function);
-        return;
+    // a handler that does not come back may have come here
+    if (flow->signals != FLOW_NONE && flow->has_jumps) {
+        digraph_add(graph, node, layout->function_jump + function);
+        for (uint32_t k = 0; k < next.count; k++)
+            if (next.data[k].flags & FLOW_LANDS)
+                digraph_add(graph, node, next.data[k].target);
     }
+    if (bitset_test(problem->closed, node))
+        return;
     if (flow->node_flags[node] & FLOW_RETURNS)
         digraph_add(graph, node, layout->function_out + function);
     if (flow->node_flags[node] & FLOW_JUMPS)
