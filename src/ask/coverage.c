@@ -169,20 +169,25 @@ static void cover_thread(const struct ask_case *ask, const struct ask_thread *th
     bitset_deinit(&certain);
 }
 
-// A thread that is gone may have ended anywhere: pthread_exit, a cancellation.
-static void cover_gone(const struct ask_case *ask, enum ask_solver solver, struct budget *budget,
-                       struct thread_answer *ret)
+// A thread that is gone, and began in `start`, may have ended anywhere: pthread_exit, a
+// cancellation, a fork in another thread.
+static void cover_gone(const struct ask_case *ask, enum ask_solver solver, uint32_t start,
+                       struct budget *budget, struct thread_answer *ret)
 {
-    uint32_t start = ask->flow->thread_start, call = ask->flow->functions[start].entry + 1;
+    const struct flow_function *f = &ask->flow->functions[start];
 
     if (solver == ASK_SOLVER_VPA) {
-        struct view_facts facts = {.function = start, .at = &call, .at_count = 1};
+        uint32_t *at = xmalloc_array(f->node_count + 1u, sizeof(*at));
+        struct view_facts facts = {.function = start, .at = at, .at_count = f->node_count};
         struct view_facts gap = {.function = FLOW_NONE};
-        struct view *views[] = {view_create(ask->flow, &facts), view_create(ask->flow, &gap)};
 
+        for (uint32_t n = 0; n < f->node_count; n++)
+            at[n] = f->first_node + n;
+        struct view *views[] = {view_create(ask->flow, &facts), view_create(ask->flow, &gap)};
         cover_by_vpa(ask, views, 2, budget, ret);
         view_destroy(views[0]);
         view_destroy(views[1]);
+        free(at);
     } else {
         struct ask_thread thread = {.start = start};
 
@@ -190,6 +195,15 @@ static void cover_gone(const struct ask_case *ask, enum ask_solver solver, struc
     }
     // none need have been
     bitset_clear_all(&ret->must);
+}
+
+// Is none of the threads that are left the program's first?
+static bool is_first_gone(const struct ask_case *ask)
+{
+    for (uint32_t t = 0; t < ask->thread_count; t++)
+        if (ask->threads[t].start != ask->flow->thread_start)
+            return false;
+    return ask->thread_count > 0;
 }
 
 static void join_thread(struct ask_coverage *coverage, struct thread_answer *answer)
@@ -245,7 +259,11 @@ static void cover_threads(struct ask_coverage *coverage, struct budget *budget)
         join_thread(coverage, &answer);
     }
     if (ask->may_have_more) {
-        cover_gone(ask, coverage->solver, budget, &answer);
+        cover_gone(ask, coverage->solver, ask->flow->thread_start, budget, &answer);
+        join_thread(coverage, &answer);
+    }
+    if (is_first_gone(ask)) {
+        cover_gone(ask, coverage->solver, ask->flow->start, budget, &answer);
         join_thread(coverage, &answer);
     }
     for (uint32_t n = 0; n < ask->model->node_count; n++)

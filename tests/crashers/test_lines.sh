@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `coverage` says of lines, where nodes have the lines of others, where handlers jump, and where the compiler knows the
-# program's own functions by name: of a line that ends with "ran" it is never no, of one that ends with "never" never yes, and
+# What `coverage` says of lines, where nodes have the lines of others, where handlers jump, where the compiler knows the
+# program's own functions by name, and where the first thread is gone: of a line that ends with "ran" it is never no, of one that ends with "never" never yes, and
 # some are told for certain.
 # timeout: 300
 #
@@ -141,18 +141,48 @@ int main(int argc, char **argv)
     abort(); // ran
 }
 END
+cat >gone.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile int x;
+void early(void)
+{
+    x = 1; // ran
+    getpid(); // ran
+    x = 2; // ran
+}
+void *late(void *a)
+{
+    pthread_join(*(pthread_t *)a, 0); // ran
+    abort(); // ran
+}
+pthread_t first;
+int main(void)
+{
+    pthread_t t;
+    first = pthread_self(); // ran
+    early(); // ran
+    pthread_create(&t, 0, late, &first); // ran
+    pthread_exit(0); // ran
+}
+END
 # of jumps.c most is told
 least() {
     case $1 in jumps) echo 5 ;; *) echo 1 ;; esac
 }
+# csi wants the first thread's stack
+solvers() {
+    case $1 in gone) echo utl fsa vpa ;; *) echo utl vpa csi ;; esac
+}
 for flags in -O0 "-O0 -finquest=calls" -O1 -O2 "-O2 -finquest=full" "-O1 -fno-inline" -Os; do
-    for program in jumps handler own; do
+    for program in jumps handler own gone; do
         # shellcheck disable=SC2086
-        "$build/bin/inquest-cc" -g -w $flags $program.c -o $program
+        "$build/bin/inquest-cc" -g -w -pthread $flags $program.c -o $program
         rm -f core
         ./$program 2>/dev/null || true
         [ -f core ] || { echo "skipped: no core was written"; exit 77; }
-        for solver in utl vpa csi; do
+        for solver in $(solvers $program); do
             "$build/bin/inquest" coverage --json --solver "$solver" $program core | python3 -c '
 import json, sys
 answers = {line["line"]: line["answer"] for line in json.load(sys.stdin)["lines"]}
