@@ -198,4 +198,37 @@ if right < int(sys.argv[2]):
         done
     done
 done
+# A function of a library, replaced by one of a library without a model.
+cat >part.c <<'END'
+int n;
+__attribute__((noinline)) int helper(int x)
+{
+    n = x; // never
+    return 3; // never
+}
+int part(int x)
+{
+    return helper(x) + 1; // ran
+}
+END
+echo 'int helper(int x) { return 4; }' >instead.c
+echo 'int part(int); void abort(void); int main(void) { part(1); abort(); }' >uses.c
+clang-19 -fPIC -shared instead.c -o libinstead.so
+for flags in -O0 -O2 "-O2 -fsemantic-interposition"; do
+    # shellcheck disable=SC2086
+    "$build/bin/inquest-cc" -g $flags -fPIC -shared part.c -o libpart.so
+    # shellcheck disable=SC2086
+    "$build/bin/inquest-cc" -g $flags uses.c -o uses -L. -lpart -Wl,-rpath,"$work"
+    for preload in "$work/libinstead.so" ""; do
+        rm -f core
+        LD_PRELOAD=$preload ./uses 2>/dev/null || true
+        for solver in utl vpa csi; do
+            "$build/bin/inquest" coverage --json --solver "$solver" uses core | python3 -c '
+import json, sys
+told = {line["line"]: line["answer"] for line in json.load(sys.stdin)["lines"] if line["file"].endswith("part.c")}
+sys.exit(told[4] == ("yes" if sys.argv[1] else "no") or told[9] != "yes")' "$preload" ||
+                { echo "FAIL: replaced function, $flags, $solver, preload '$preload'"; exit 1; }
+        done
+    done
+done
 echo "all passed"

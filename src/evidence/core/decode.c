@@ -355,7 +355,21 @@ static void decode_images(struct decoder *decoder)
     decoder->evidence->image_count = count;
 }
 
-// The program, and the libraries of the run that carry models.
+// One that carries a model, or one that does not: then its symbols are known.
+static void add_library(struct decoder *decoder, struct module *module, bool has_model)
+{
+    struct module_section section;
+
+    if (!module_info(module)->file || module_section(module, SECTION_MODEL, &section) != has_model)
+        return;
+    struct error *skipped = model_add_image(decoder->model, module_info(module)->file, false, NULL);
+    if (skipped && has_model)
+        decode_warn(decoder, "the model of '%s' is not used: %s", module_info(module)->file,
+                    skipped->message);
+    error_destroy(skipped);
+}
+
+// The program, and the libraries of the run.
 static struct error *open_model(struct decoder *decoder, const char *executable,
                                 const struct decode_options *options)
 {
@@ -366,20 +380,12 @@ static struct error *open_model(struct decoder *decoder, const char *executable,
            options->debug_directories[model_options.debug_directory_count])
         model_options.debug_directory_count++;
     struct error *err = model_open(executable, &model_options, &decoder->model);
-    for (size_t i = 1; !err && i < modules_count(decoder->modules); i++) {
-        struct module *module = modules_at(decoder->modules, i);
-        struct module_section section;
-
-        if (!module_info(module)->file || !module_section(module, SECTION_MODEL, &section))
-            continue;
-        struct error *skipped =
-            model_add_image(decoder->model, module_info(module)->file, false, NULL);
-        if (skipped) {
-            decode_warn(decoder, "the model of '%s' is not used: %s", module_info(module)->file,
-                        skipped->message);
-            error_destroy(skipped);
-        }
-    }
+    for (size_t i = 1; !err && i < modules_count(decoder->modules); i++)
+        add_library(decoder, modules_at(decoder->modules, i), true);
+    // functions of a library with a model may have been replaced by one that has none
+    bool libraries = !err && decoder->model->image_count > 1;
+    for (size_t i = 1; libraries && i < modules_count(decoder->modules); i++)
+        add_library(decoder, modules_at(decoder->modules, i), false);
     return err;
 }
 
