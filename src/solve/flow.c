@@ -201,11 +201,14 @@ static void push_landings(struct builder *builder, uint32_t node, uint32_t flags
 }
 
 // Does the compiler perhaps put code of its own in place of the call, or drop it? So it does with
-// functions that it knows by name, also where the program defines them.
-static bool may_be_expanded(const struct model_site *site)
+// functions that it knows by name, also where the program defines them. No compiler has seen models
+// that name their nodes (GraphML).
+static bool may_be_expanded(const struct model *model, const struct model_site *site)
 {
-    return site->flags & SITE_LOOSE || (site->callee && (library_is_builtin(site->callee) ||
-                                                         library_is_replaceable(site->callee)));
+    if (site->flags & SITE_LOOSE)
+        return true;
+    return !model->node_names && site->callee &&
+           (library_is_builtin(site->callee) || library_is_replaceable(site->callee));
 }
 
 static void push_node(struct builder *builder, uint32_t node)
@@ -225,7 +228,7 @@ static void push_node(struct builder *builder, uint32_t node)
         jumps = site_jumps(builder, site);
         if (set) {
             bool past = site->flags & SITE_EXTERNAL && !(site->flags & SITE_CALLS_BACK);
-            flags = past || may_be_expanded(site) ? FLOW_PAST | FLOW_BEHIND : FLOW_BEHIND;
+            flags = past || may_be_expanded(model, site) ? FLOW_PAST | FLOW_BEHIND : FLOW_BEHIND;
         }
     } else if (set)
         flags = FLOW_PAST | FLOW_BEHIND;
