@@ -39,7 +39,7 @@ static bool is_plain_code(const struct ask_case *ask)
     for (uint32_t n = 0; n < model->node_count; n++) {
         const struct model_node *node = &model->nodes[n];
 
-        if (node->flags & NODE_ASM)
+        if (node->flags & (NODE_ASM | NODE_LONGJMP))
             return false;
         if (node->site.value != MODEL_NONE && !bitset_test(&ask->closed, n) &&
             may_abandon(model_site(model, node->site)))

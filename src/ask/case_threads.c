@@ -264,18 +264,35 @@ static void connect(struct chain *chain, enum entered entered, uint32_t function
     add_gap(chain);
 }
 
+// Did the C library begin the stack as it begins those of other threads than the first?
+static bool is_begun_as_thread(const struct evidence_thread *evidence)
+{
+    static const char *const names[] = {"start_thread", "clone", "clone3", "__clone", "__clone3"};
+    const struct evidence_frame *frame =
+        evidence->frame_count ? &evidence->frames[evidence->frame_count - 1] : NULL;
+
+    for (size_t i = 0; frame && frame->function.name && i < sizeof(names) / sizeof(*names); i++)
+        if (frame->kind == EVIDENCE_FRAME_FOREIGN && strcmp(frame->function.name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 // Where the thread began, given its outermost frame of the model.
-static void add_start(struct chain *chain, bool whole, uint32_t function)
+static void add_start(struct chain *chain, const struct evidence_thread *evidence, bool whole,
+                      uint32_t function)
 {
     const struct flow *flow = chain->ask->flow;
     uint32_t thread_call = flow->functions[flow->thread_start].entry + 1;
     uint32_t early_call = flow->functions[flow->start].entry + 1;
+    uint32_t late_call = flow->main_call + 2;
+    bool as_thread = is_begun_as_thread(evidence);
 
     if (whole && set_has(flow, flow->node_set[flow->main_call], function)) {
         chain->thread->start = flow->start;
         add_foreign(chain, flow->start, flow->main_call);
     } else if (whole && set_has(flow, flow->node_set[thread_call], function) &&
-               !set_has(flow, flow->node_set[early_call], function)) {
+               (as_thread || (!set_has(flow, flow->node_set[early_call], function) &&
+                              !set_has(flow, flow->node_set[late_call], function)))) {
         chain->thread->start = flow->thread_start;
         add_foreign(chain, flow->thread_start, thread_call);
     } else {
@@ -356,14 +373,15 @@ static void add_frames(struct chain *chain, const struct evidence_thread *eviden
     enum entered inside = model_frames(chain->ask, evidence, &frames);
 
     if (!frames.length)
-        add_start(chain, false, 0);
+        add_start(chain, evidence, false, 0);
     for (size_t i = 0; i < frames.length; i++) {
         const struct stack_frame *frame = &frames.data[i];
         const struct stack_frame *next = i + 1 < frames.length ? frame + 1 : NULL;
         struct view_facts facts;
 
         if (i == 0)
-            add_start(chain, evidence->whole && frame->entered != ENTERED_SOMEHOW, frame->function);
+            add_start(chain, evidence, evidence->whole && frame->entered != ENTERED_SOMEHOW,
+                      frame->function);
         else
             connect(chain, frame->entered, frame->function);
         case_frame(chain->ask, frame->frame, chain->thread->index, frame->number, frame->function,

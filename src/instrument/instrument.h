@@ -94,6 +94,7 @@ struct instrumented_module {
 bool instrument_module(LLVMModuleRef module);
 void instrument_trim(LLVMModuleRef module);
 void instrument_finish(LLVMModuleRef module);
+bool instrument_is_for_lto(LLVMModuleRef module);
 
 // INQUEST_PLUGIN as inquest-cc sets it; false with a message when it is malformed.
 bool instrument_options_init(struct instrument_options *options, const char *text,
@@ -153,6 +154,8 @@ void plain_connect(struct instrumented_module *module);
 // lose them, while LLVM inlines. plugin.cc calls both.
 void plain_hold_locals(LLVMModuleRef module);
 void plain_release_locals(LLVMModuleRef module);
+// Of a plain copy?
+bool plain_is_name(const char *name, size_t length);
 // `asm sideeffect ""` at the entry of a function.
 void words_pin(struct instrumented_module *module, struct instrumented_function *function);
 // Last: what was added does not count when the function is considered for inlining.

@@ -111,6 +111,8 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
         function->level = SECTION_LEVEL_NONE;
     if (!function->subprogram)
         function->flags |= SECTION_FUNCTION_NO_RECORD;
+    if (!module->is_for_lto) // plugin.cc sees to it
+        function->flags |= SECTION_FUNCTION_LOADS_APART;
 }
 
 // What the function keeps; requires that its tail calls are known.
@@ -222,7 +224,7 @@ static LLVMMemoryBufferRef write_bitcode(struct instrument_options *options, LLV
 }
 
 // Is code made of it only when it is linked? Clang marks such modules, each kind with its own flag.
-static bool is_for_lto(LLVMModuleRef module)
+bool instrument_is_for_lto(LLVMModuleRef module)
 {
     static const char *const flags[] = {"ThinLTO", "EnableSplitLTOUnit"};
 
@@ -246,7 +248,7 @@ bool instrument_module(LLVMModuleRef m)
     }
     module.module = m;
     module.context = LLVMGetModuleContext(m);
-    module.is_for_lto = is_for_lto(m);
+    module.is_for_lto = instrument_is_for_lto(m);
     // functions are cloned at the link with all that says where their copies are, wrongly
     module.options.tunable &= !module.is_for_lto;
     memory_calls_show(&module);

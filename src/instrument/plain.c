@@ -264,15 +264,22 @@ static const char *switch_text(LLVMValueRef f)
     return attribute ? LLVMGetStringAttributeValue(attribute, &length) : NULL;
 }
 
+bool plain_is_name(const char *name, size_t length)
+{
+    size_t suffix = strlen(LAYOUT_PLAIN_SUFFIX);
+
+    return length > suffix && !memcmp(name + length - suffix, LAYOUT_PLAIN_SUFFIX, suffix);
+}
+
 // The function that a copy was made of, if it is still there; else NULL.
 static LLVMValueRef original_of(LLVMModuleRef module, LLVMValueRef plain)
 {
-    size_t length, suffix = strlen(LAYOUT_PLAIN_SUFFIX);
+    size_t length;
     const char *name = LLVMGetValueName2(plain, &length);
 
-    if (length <= suffix || strcmp(name + length - suffix, LAYOUT_PLAIN_SUFFIX) != 0)
+    if (!plain_is_name(name, length))
         return NULL;
-    char *original = xasprintf("%.*s", (int)(length - suffix), name);
+    char *original = xasprintf("%.*s", (int)(length - strlen(LAYOUT_PLAIN_SUFFIX)), name);
     LLVMValueRef found = LLVMGetNamedFunction(module, original);
     free(original);
     return found && !LLVMIsDeclaration(found) && !is_only_for_inlining(found) ? found : NULL;

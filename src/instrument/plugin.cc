@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers the pass, and does what LLVM's C interface lacks. The only C++ file of the project.
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LazyCallGraph.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/BuildLibCalls.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -21,8 +26,10 @@ extern "C" {
 bool instrument_module(LLVMModuleRef module);
 void instrument_trim(LLVMModuleRef module);
 void instrument_finish(LLVMModuleRef module);
+bool instrument_is_for_lto(LLVMModuleRef module);
 void plain_hold_locals(LLVMModuleRef module);
 void plain_release_locals(LLVMModuleRef module);
+bool plain_is_name(const char *name, size_t length);
 bool plugin_can_copy_tables(LLVMValueRef function);
 LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name);
 bool plugin_has_prefix(LLVMValueRef function);
@@ -301,6 +308,185 @@ struct HoldAgain : llvm::PassInfoMixin<HoldAgain> {
     }
 };
 
+// ---- Loads and what uses them
+
+// Of which node of the source: two locations name the same one if this is equal. Nothing: not told.
+struct Node {
+    const llvm::DISubprogram *function = nullptr;
+    const llvm::DILocation *call = nullptr;
+    unsigned number = 0;
+
+    explicit Node(const llvm::Instruction &instruction)
+    {
+        const llvm::DILocation *location = instruction.getDebugLoc();
+
+        if (!location || !location->getLine() || !location->getDiscriminator())
+            return;
+        function = location->getScope()->getSubprogram();
+        call = location->getInlinedAt();
+        number = location->getDiscriminator();
+    }
+    bool operator==(const Node &other) const
+    {
+        return number && number == other.number && function == other.function && call == other.call;
+    }
+};
+
+// Variables are where they are; other addresses may be anywhere.
+bool mayFault(const llvm::LoadInst &load)
+{
+    const llvm::Value *base = load.getPointerOperand()->stripInBoundsConstantOffsets();
+
+    return !llvm::isa<llvm::AllocaInst, llvm::GlobalValue>(base);
+}
+
+/*
+ * The code generator joins a load with what uses it (`cmp [rdi], 4`), and the whole has one place:
+ * that of the use. Where that is of another node, a fault would be told there, which control has
+ * not come to. So the value goes through a register there: assembly without any code stands between
+ * load and use, or between what was made of it and the store that puts it back.
+ */
+struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
+    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &manager)
+    {
+        llvm::SmallVector<llvm::Use *, 16> found;
+
+        const llvm::DISubprogram *debug = function.getSubprogram();
+        llvm::StringRef name = debug ? debug->getLinkageName() : "";
+
+        if (function.hasOptNone() || !debug || plain_is_name(name.data(), name.size()) ||
+            instrument_is_for_lto(llvm::wrap(function.getParent())))
+            return llvm::PreservedAnalyses::all();
+        for (llvm::Instruction &i : llvm::instructions(function))
+            if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&i))
+                if (llvm::Use *use = mayFault(*load) ? findUse(*load) : nullptr)
+                    found.push_back(use);
+        const auto &target = manager.getResult<llvm::TargetIRAnalysis>(function);
+        bool changed = false;
+        for (llvm::Use *use : found)
+            changed |= hide(*use, target);
+        if (!changed)
+            return llvm::PreservedAnalyses::all();
+        llvm::PreservedAnalyses kept;
+        kept.preserveSet<llvm::CFGAnalyses>();
+        return kept;
+    }
+    static bool isRequired()
+    {
+        return true;
+    }
+
+  private:
+    // The first use in another node that the load may be joined with: only values with one use are,
+    // through conversions; and a store, which writes back what was made of it.
+    static llvm::Use *findUse(llvm::LoadInst &load)
+    {
+        Node node(load);
+        llvm::Instruction *value = &load;
+        bool computed = false;
+
+        while (value->hasOneUse()) {
+            llvm::Use *use = &*value->use_begin();
+            auto *user = llvm::cast<llvm::Instruction>(use->getUser());
+
+            if (llvm::isa<llvm::PHINode>(user))
+                return nullptr;
+            if (!(Node(*user) == node))
+                return !computed || llvm::isa<llvm::StoreInst>(user) ? use : nullptr;
+            if (!llvm::isa<llvm::CastInst>(user)) {
+                if (computed || !llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator>(user))
+                    return nullptr;
+                computed = true;
+            }
+            value = user;
+        }
+        return nullptr;
+    }
+
+    static bool hide(llvm::Use &use, const llvm::TargetTransformInfo &target)
+    {
+        auto *value = llvm::cast<llvm::Instruction>(use.get());
+        llvm::IRBuilder<> builder(llvm::cast<llvm::Instruction>(use.getUser()));
+        llvm::Type *type = value->getType();
+        bool general = type->isIntOrPtrTy();
+
+        builder.SetCurrentDebugLocation(value->getDebugLoc());
+        // kinds of numbers that the processor has no registers for
+        if (!target.isTypeLegal(type) && type->isFloatingPointTy() &&
+            type->getPrimitiveSizeInBits() <= 64) {
+            type = builder.getIntNTy(type->getPrimitiveSizeInBits());
+            general = true;
+        }
+        if (!target.isTypeLegal(type) || type->isX86_FP80Ty())
+            return false;
+        auto *signature = llvm::FunctionType::get(type, {type}, false);
+        auto *code = llvm::InlineAsm::get(signature, "", general ? "=r,0" : "=x,0", false);
+        llvm::CallInst *call = builder.CreateCall(code, {builder.CreateBitCast(value, type)});
+
+        call->setDoesNotThrow();
+        call->setDoesNotAccessMemory();
+        use.set(builder.CreateBitCast(call, value->getType()));
+        return true;
+    }
+};
+
+// ---- Results of `asm goto`
+
+/*
+ * Where the register allocator copies a result of `asm goto` to another register, it does so behind
+ * the assembly: control that leaves by one of its labels goes past the copy. Plain code is as good
+ * as never allocated so; with stores around it may be. So each result is put into memory on every
+ * way out, and taken from there.
+ */
+struct DemoteJumpResults : llvm::PassInfoMixin<DemoteJumpResults> {
+    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &)
+    {
+        llvm::SmallVector<llvm::CallBrInst *, 4> found;
+
+        for (llvm::Instruction &i : llvm::instructions(function))
+            if (auto *jump = llvm::dyn_cast<llvm::CallBrInst>(&i))
+                if (!jump->use_empty())
+                    found.push_back(jump);
+        for (llvm::CallBrInst *jump : found)
+            demote(*jump);
+        return found.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+    }
+    static bool isRequired()
+    {
+        return true;
+    }
+
+  private:
+    static void demote(llvm::CallBrInst &jump)
+    {
+        llvm::Function &function = *jump.getFunction();
+        llvm::CriticalEdgeSplittingOptions options;
+        llvm::SmallVector<llvm::Use *, 8> uses;
+
+        options.setMergeIdenticalEdges();
+        for (unsigned i = 0; i < jump.getNumSuccessors(); i++)
+            if (llvm::isCriticalEdge(&jump, i, true))
+                llvm::SplitKnownCriticalEdge(&jump, i, options);
+        for (llvm::Use &use : jump.uses())
+            uses.push_back(&use);
+        llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
+        llvm::AllocaInst *slot = builder.CreateAlloca(jump.getType());
+        for (llvm::Use *use : uses) {
+            auto *user = llvm::cast<llvm::Instruction>(use->getUser());
+            auto *phi = llvm::dyn_cast<llvm::PHINode>(user);
+
+            builder.SetInsertPoint(phi ? phi->getIncomingBlock(*use)->getTerminator() : user);
+            use->set(builder.CreateLoad(jump.getType(), slot, true));
+        }
+        llvm::SmallPtrSet<llvm::BasicBlock *, 4> seen;
+        for (llvm::BasicBlock *next : llvm::successors(&jump))
+            if (seen.insert(next).second) {
+                builder.SetInsertPoint(next, next->getFirstInsertionPt());
+                builder.CreateStore(&jump, slot, true);
+            }
+    }
+};
+
 // A step of ours; also at -O0, and for functions that are not to be optimised.
 struct Step : llvm::PassInfoMixin<Step> {
     bool (*step)(LLVMModuleRef);
@@ -388,6 +574,8 @@ void registerSteps(llvm::PassBuilder &builder)
     builder.registerOptimizerLastEPCallback(
         [](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
             manager.addPass(Step(finish));
+            manager.addPass(llvm::createModuleToFunctionPassAdaptor(DemoteJumpResults()));
+            manager.addPass(llvm::createModuleToFunctionPassAdaptor(KeepLoadsApart()));
         });
 }
 

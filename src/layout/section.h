@@ -84,6 +84,8 @@ enum section_function_flag {
     SECTION_FUNCTION_NO_RECORD = 1u << 1,  // no debug info to find frame words by, or naked: none
     SECTION_FUNCTION_TAIL_CALLS = 1u << 2, // may end with a call that takes over its frame
     SECTION_FUNCTION_RECURSIVE = 1u << 3,  // what it calls may call it
+    // loads that may fault are not joined with what uses them in other nodes, in its own code
+    SECTION_FUNCTION_LOADS_APART = 1u << 4,
 };
 
 // May a function keep frame words?

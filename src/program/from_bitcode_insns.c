@@ -139,6 +139,19 @@ static void push_block(struct body *body, LLVMBasicBlockRef block)
     push_operand(body, LLVMBasicBlockAsValue(block));
 }
 
+// The jumps that are no call sites.
+static uint32_t jump_flags(LLVMValueRef call)
+{
+    static const char set[] = "llvm.eh.sjlj.setjmp", jump[] = "llvm.eh.sjlj.longjmp";
+    unsigned id = LLVMIsAIntrinsicInst(call) ? LLVMGetIntrinsicID(LLVMGetCalledValue(call)) : 0;
+
+    if (!id)
+        return 0;
+    if (id == LLVMLookupIntrinsicID(set, sizeof(set) - 1))
+        return NODE_SETJMP;
+    return id == LLVMLookupIntrinsicID(jump, sizeof(jump) - 1) ? NODE_LONGJMP : 0;
+}
+
 // Arguments, callee, then the blocks it goes on to. Operand bundles are not kept.
 static void read_call(struct body *body, LLVMValueRef call, uint32_t node, bool is_site,
                       struct insn *insn)
@@ -159,6 +172,7 @@ static void read_call(struct body *body, LLVMValueRef call, uint32_t node, bool 
         reader->builder->nodes.data[node].flags |= NODE_ASM;
         body->entry->flags |= FUNCTION_ASM;
     }
+    reader->builder->nodes.data[node].flags |= jump_flags(call);
     if (is_site)
         made.site = push_site(body, call, &made, node);
     if (LLVMIsACallInst(call)) {

@@ -524,6 +524,8 @@ enum node_flag {
     NODE_LANDING = 1u << 6,       // begins with a landing pad
     NODE_BLOCK_START = 1u << 7,   // first of its block
     NODE_BLOCK_ADDRESS = 1u << 8, // its block's address is taken
+    NODE_SETJMP = 1u << 9,        // holds __builtin_setjmp, which is no call site
+    NODE_LONGJMP = 1u << 10,      // holds __builtin_longjmp
 };
 
 struct code_node {

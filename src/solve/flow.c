@@ -23,9 +23,10 @@ struct builder {
     struct flow_set_map sets; // by the model's sets of callees and callbacks
     uint32_t *library_of_set; // by set of callbacks: the function that stands for it
     struct flow_id_vec first; // roots that run before or after main
+    struct flow_id_vec last;  // and those that only run after it
     struct flow_id_vec mains, threads, handlers, assembly;
     uint32_t *landing_start;    // by function + 1: its landings in `landing`
-    uint32_t *landing;          // nodes of calls that return twice
+    uint32_t *landing;          // nodes that jumps lead to
     uint32_t assembly_function; // calls what assembly names; FLOW_NONE
     bool has_landing_pads, has_jumps, has_vfork;
 };
@@ -61,9 +62,11 @@ static void collect_roots(struct builder *builder)
         case ROOT_SIGNAL:
             flow_id_vec_push(&builder->handlers, function);
             continue;
-        case ROOT_THREAD:
         case ROOT_ESCAPED:
             // before main nobody has been given them, but for constructors, whose calls say so
+            flow_id_vec_push(&builder->last, function);
+            break;
+        case ROOT_THREAD:
             break;
         case ROOT_ASSEMBLY:
             flow_id_vec_push(&builder->assembly, function);
@@ -78,28 +81,45 @@ static void collect_roots(struct builder *builder)
     sort_unique(&builder->handlers);
     sort_unique(&builder->assembly);
     sort_unique(&builder->first);
+    flow_id_vec_append(&builder->last, builder->first.data, builder->first.length);
+    sort_unique(&builder->last);
     sort_unique(&builder->threads);
 }
 
-// The calls that return twice, by function.
+// Where jumps lead to when they land at this node: behind its call, or back into it.
+static struct node_list landings_at(const struct model *model, const struct node_id *node)
+{
+    const struct model_node *n = model_node(model, *node);
+
+    if (n->site.value != MODEL_NONE && model_site(model, n->site)->flags & SITE_RETURNS_TWICE)
+        return model_successors(model, *node);
+    return (struct node_list){node, n->flags & NODE_SETJMP ? 1 : 0};
+}
+
+// All of them, by function.
 static void collect_landings(struct builder *builder)
 {
     const struct model *model = builder->model;
 
     builder->landing_start = xcalloc(model->function_count + 2u, sizeof(uint32_t));
-    builder->landing = xmalloc_array(model->landing_count + 1u, sizeof(uint32_t));
     for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t l = 0; l < model->landing_count; l++) {
-            struct node_id node = model_site(model, model->landings[l])->node;
-            uint32_t function = model_node(model, node)->function.value;
+        for (uint32_t n = 0; n < model->node_count; n++) {
+            struct node_id node = {n};
+            struct node_list to = landings_at(model, &node);
+            uint32_t function = model->nodes[n].function.value;
 
-            if (pass == 0)
-                builder->landing_start[function + 2]++;
-            else
-                builder->landing[builder->landing_start[function + 1]++] = node.value;
+            for (uint32_t k = 0; k < to.count; k++) {
+                if (pass == 0)
+                    builder->landing_start[function + 2]++;
+                else
+                    builder->landing[builder->landing_start[function + 1]++] = to.data[k].value;
+            }
         }
         for (uint32_t f = 0; pass == 0 && f < model->function_count; f++)
             builder->landing_start[f + 2] += builder->landing_start[f + 1];
+        if (pass == 0)
+            builder->landing = xmalloc_array(
+                builder->landing_start[model->function_count + 1] + 1u, sizeof(uint32_t));
     }
 }
 
@@ -121,7 +141,8 @@ static void collect_jumps(struct builder *builder)
         builder->has_landing_pads |= (model->nodes[n].flags & NODE_LANDING) != 0;
     for (uint32_t l = 0; l < model->landing_count; l++)
         builder->has_vfork |= calls_name(model_site(model, model->landings[l]), vforks);
-    builder->has_jumps = builder->has_landing_pads || model->landing_count > 0;
+    builder->has_jumps =
+        builder->has_landing_pads || builder->landing_start[model->function_count] > 0;
     builder->flow->has_jumps = builder->has_jumps;
 }
 
@@ -192,12 +213,8 @@ static void push_landings(struct builder *builder, uint32_t node, uint32_t flags
     uint32_t function = model->nodes[node].function.value;
 
     for (uint32_t l = builder->landing_start[function]; l < builder->landing_start[function + 1];
-         l++) {
-        struct node_list next = model_successors(model, (struct node_id){builder->landing[l]});
-
-        for (uint32_t k = 0; k < next.count; k++)
-            flow_edge_vec_push(&builder->edges, (struct flow_edge){next.data[k].value, flags});
-    }
+         l++)
+        flow_edge_vec_push(&builder->edges, (struct flow_edge){builder->landing[l], flags});
 }
 
 // Does the compiler perhaps put code of its own in place of the call, or drop it? So it does with
@@ -217,7 +234,9 @@ static void push_node(struct builder *builder, uint32_t node)
     const struct model_node *model_node = &model->nodes[node];
     struct node_list next = model_successors(model, (struct node_id){node});
     uint32_t flags = FLOW_PAST, set = 0;
-    bool jumps = false;
+    // a signal may end the child of vfork anywhere, and the parent goes on
+    bool jumps =
+        builder->has_vfork || (builder->has_jumps && model_node->flags & NODE_LONGJMP);
 
     bool has_assembly = model_node->flags & NODE_ASM;
     if (model_node->site.value != MODEL_NONE || has_assembly)
@@ -225,7 +244,7 @@ static void push_node(struct builder *builder, uint32_t node)
     if (model_node->site.value != MODEL_NONE) {
         const struct model_site *site = model_site(model, model_node->site);
 
-        jumps = site_jumps(builder, site);
+        jumps |= site_jumps(builder, site);
         if (set) {
             bool past = site->flags & SITE_EXTERNAL && !(site->flags & SITE_CALLS_BACK);
             flags = past || may_be_expanded(model, site) ? FLOW_PAST | FLOW_BEHIND : FLOW_BEHIND;
@@ -342,13 +361,14 @@ static void add_starts(struct builder *builder)
 {
     struct flow *flow = builder->flow;
     uint32_t set = set_of_ids(builder, &builder->first), first = flow->node_count;
+    uint32_t last = set_of_ids(builder, &builder->last);
 
     begin_function(builder, flow->start);
     flow->main_call = first + 2;
     add_hub(builder, flow->start, 0, set, first + 2);
     add_node(builder, flow->start, 0, set_of_ids(builder, &builder->mains));
     push_edge(builder, first + 3, builder->mains.length ? FLOW_BEHIND | FLOW_LANDS : FLOW_PAST);
-    add_hub(builder, flow->start, FLOW_RETURNS, set, FLOW_NONE);
+    add_hub(builder, flow->start, FLOW_RETURNS, last, FLOW_NONE);
     end_function(builder, flow->start);
 
     begin_function(builder, flow->thread_start);
@@ -422,6 +442,7 @@ struct flow *flow_from_model(const struct model *model)
     flow->set_start = flow_id_vec_steal(&builder.set_start);
     flow_set_map_deinit(&builder.sets);
     flow_id_vec_deinit(&builder.first);
+    flow_id_vec_deinit(&builder.last);
     flow_id_vec_deinit(&builder.mains);
     flow_id_vec_deinit(&builder.threads);
     flow_id_vec_deinit(&builder.handlers);

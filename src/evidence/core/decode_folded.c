@@ -11,12 +11,17 @@
  *   - in a function that was inlined and announced there, and has returned since by the row;
  *   - in the functions around, if the row is in an inlined one whose announcement comes only now.
  * Of these, the places where the source loads from an address that could fault.
+ *
+ * The compiler keeps such loads and uses of different nodes apart (SECTION_FUNCTION_LOADS_APART), but
+ * for code that is made at the link and for code that is switched off. What is left then is a call
+ * that the code generator itself makes loads of (memcmp), joined with what looks at its result.
  */
 #include "evidence/core/landmark.h"
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "layout/section.h"
+#include "program/library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +29,7 @@
 struct fold {
     struct machine_view view; // `position` is set level by level
     uint32_t at;              // the instruction
+    bool apart;               // only with what uses it in its own node
 };
 
 // What may have loaded, of one virtual frame.
@@ -99,6 +105,14 @@ static bool callee_loads(struct decoder *decoder, struct function_id caller, str
             return true;
     }
     return false;
+}
+
+// May the code generator put loads in place of the call?
+static bool may_become_loads(const struct decoder *decoder, struct site_id site)
+{
+    const struct model_site *s = model_site(decoder->model, site);
+
+    return s->flags & SITE_LOOSE || (s->callee && library_is_builtin(s->callee));
 }
 
 // ---- Announcements around the instruction
@@ -192,13 +206,16 @@ static bool level_init(struct fold_level *level, struct fold *fold, const struct
 
         if (!mark[n])
             continue;
-        level->own[n] = !passed && node_loads(decoder, function, n);
+        level->own[n] = !passed && (!fold->apart || (n == named && !is_outer)) &&
+                        node_loads(decoder, function, n);
         level->has_own |= level->own[n];
         // of the named node, a call that is still to come; of an outer frame, the inner frame
         // itself
-        level->call[n] = calls && n != named && decode_may_be_inlined(decoder, function, site) &&
+        level->call[n] = calls && n != named &&
                          !decode_call_holds(decoder, fold->view.stop, position, n) &&
-                         callee_loads(decoder, function, site, 4);
+                         (may_become_loads(decoder, site) ||
+                          (!fold->apart && decode_may_be_inlined(decoder, function, site) &&
+                           callee_loads(decoder, function, site, 4)));
         level->inlined |= level->call[n];
     }
     // it has to be somewhere
@@ -271,6 +288,9 @@ bool decode_folded(struct decoder *decoder, const struct stop *stop,
         known &= is_usable(decoder, &info->positions[d]);
     if (!known)
         return false;
+    const struct position *outermost = &info->positions[info->count - 1];
+    fold.apart = !outermost->plain && model_function(decoder->model, outermost->function)->record_flags &
+                                          SECTION_FUNCTION_LOADS_APART;
     error_destroy(debug_info_open(stop->unwound->module, &fold.view.info));
     fold.view.code = fold.view.info ? machine_code_of(decoder, stop->physical) : NULL;
     fold.at = fold.view.code ? machine_find(fold.view.code, stop->unwound->pc) : MACHINE_NONE;
