@@ -277,11 +277,18 @@ static void cover_threads(struct ask_coverage *coverage, struct budget *budget)
 
 // ---- Lines
 
-VEC_DEFINE(line_vec, struct ask_line);
+// What one instruction says of a line. `carried`: its place is another statement's, so it may have
+// run elsewhere, but that none of the line did is not certain.
+struct line_told {
+    struct ask_line line;
+    bool carried;
+};
+VEC_DEFINE(line_vec, struct line_told);
 
 static int compare_lines(const void *a, const void *b)
 {
-    const struct ask_line *x = a, *y = b;
+    const struct ask_line *x = &((const struct line_told *)a)->line;
+    const struct ask_line *y = &((const struct line_told *)b)->line;
 
     if (x->file.value != y->file.value)
         return x->file.value < y->file.value ? -1 : 1;
@@ -298,27 +305,29 @@ static void add_node_lines(const struct model *model, uint32_t n, enum ask_answe
     uint32_t last = 0;
 
     if (node->file.value != MODEL_NONE && node->line)
-        line_vec_push(lines, (struct ask_line){node->file, node->line, answer});
+        line_vec_push(lines, (struct line_told){{node->file, node->line, answer}, false});
     if (!module->code)
         return;
     const struct code_node *code_node = model_code_node(model, (struct node_id){n});
     for (uint32_t i = 0; i < code_node->insn_count; i++) {
         const struct place *place =
-            code_own_place(module->code, module->code->insns[code_node->first_insn + i].place);
+            code_place(module->code, module->code->insns[code_node->first_insn + i].place);
 
-        if (!place || !place->line || place->line == last)
+        if (!place || !place->line || (place->carried && answer == ASK_NO) ||
+            (!place->carried && place->line == last))
             continue;
-        last = place->line;
-        line_vec_push(lines, (struct ask_line){module->files[place->file], place->line,
-                                               cut && answer == ASK_YES ? ASK_MAYBE : answer});
+        last = place->carried ? last : place->line;
+        line_vec_push(lines, (struct line_told){{module->files[place->file], place->line,
+                                                 cut && answer == ASK_YES ? ASK_MAYBE : answer},
+                                                place->carried});
     }
 }
 
-static enum ask_answer join_answers(enum ask_answer a, enum ask_answer b)
+static struct ask_line join_lines(struct ask_line a, struct ask_line b)
 {
-    if (a == b)
-        return a;
-    return a == ASK_YES || b == ASK_YES ? ASK_YES : ASK_MAYBE;
+    if (a.answer != b.answer)
+        a.answer = a.answer == ASK_YES || b.answer == ASK_YES ? ASK_YES : ASK_MAYBE;
+    return a;
 }
 
 static void answer_lines(struct ask_coverage *coverage)
@@ -326,7 +335,6 @@ static void answer_lines(struct ask_coverage *coverage)
     const struct ask_case *ask = coverage->ask;
     struct line_vec lines = VEC_INIT;
     struct bitset cut;
-    size_t kept = 0;
 
     bitset_init(&cut, ask->flow->node_count);
     for (uint32_t t = 0; t < ask->thread_count; t++)
@@ -337,15 +345,27 @@ static void answer_lines(struct ask_coverage *coverage)
     bitset_deinit(&cut);
     if (lines.length)
         qsort(lines.data, lines.length, sizeof(*lines.data), compare_lines);
-    for (size_t i = 0; i < lines.length; i++) {
-        if (kept && compare_lines(&lines.data[kept - 1], &lines.data[i]) == 0)
-            lines.data[kept - 1].answer =
-                join_answers(lines.data[kept - 1].answer, lines.data[i].answer);
-        else
-            lines.data[kept++] = lines.data[i];
+    coverage->lines = xmalloc_array(lines.length + 1, sizeof(*coverage->lines));
+    for (size_t i = 0, end; i < lines.length; i = end) {
+        struct ask_line line = lines.data[i].line;
+        bool own = false, carried = false;
+
+        for (end = i; end < lines.length && !compare_lines(&lines.data[i], &lines.data[end]); end++) {
+            const struct line_told *told = &lines.data[end];
+
+            if (told->carried)
+                carried = true;
+            else
+                line = own ? join_lines(line, told->line) : told->line;
+            own |= !told->carried;
+        }
+        if (!own)
+            continue;
+        if (carried && line.answer == ASK_NO)
+            line.answer = ASK_MAYBE;
+        coverage->lines[coverage->line_count++] = line;
     }
-    coverage->line_count = (uint32_t)kept;
-    coverage->lines = line_vec_steal(&lines);
+    line_vec_deinit(&lines);
 }
 
 void ask_coverage_init(struct ask_coverage *coverage, const struct ask_case *ask,

@@ -14,6 +14,7 @@ struct body {
     uint32_t index;
     struct code_function *entry; // in the builder, whose function table does not grow any more
     struct pointer_map stored;   // alloca's insn -> argument that is stored into it
+    struct pointer_map braces;   // by place (place_key): where lives of variables end
     struct operand_vec operands; // of the instruction at hand
 };
 
@@ -139,17 +140,17 @@ static void push_block(struct body *body, LLVMBasicBlockRef block)
     push_operand(body, LLVMBasicBlockAsValue(block));
 }
 
+static bool is_intrinsic(LLVMValueRef insn, const char *name)
+{
+    return LLVMIsAIntrinsicInst(insn) && LLVMGetIntrinsicID(LLVMGetCalledValue(insn)) ==
+                                             LLVMLookupIntrinsicID(name, strlen(name));
+}
+
 // The jumps that are no call sites.
 static uint32_t jump_flags(LLVMValueRef call)
 {
-    static const char set[] = "llvm.eh.sjlj.setjmp", jump[] = "llvm.eh.sjlj.longjmp";
-    unsigned id = LLVMIsAIntrinsicInst(call) ? LLVMGetIntrinsicID(LLVMGetCalledValue(call)) : 0;
-
-    if (!id)
-        return 0;
-    if (id == LLVMLookupIntrinsicID(set, sizeof(set) - 1))
-        return NODE_SETJMP;
-    return id == LLVMLookupIntrinsicID(jump, sizeof(jump) - 1) ? NODE_LONGJMP : 0;
+    return (is_intrinsic(call, "llvm.eh.sjlj.setjmp") ? NODE_SETJMP : 0) |
+           (is_intrinsic(call, "llvm.eh.sjlj.longjmp") ? NODE_LONGJMP : 0);
 }
 
 // Arguments, callee, then the blocks it goes on to. Operand bundles are not kept.
@@ -463,6 +464,15 @@ static void finish_node(struct body *body, uint32_t n)
     node->flags |= end_flag((enum insn_opcode)last->opcode);
 }
 
+static uint64_t place_key(const struct code_builder *builder, const struct insn *insn)
+{
+    const struct place *place = &builder->places.data[insn->place.value];
+
+    return insn->place.value
+               ? (uint64_t)place->file << 48 ^ (uint64_t)place->line << 16 ^ place->column
+               : 0;
+}
+
 static void read_node(struct body *body, const struct split_node *split, uint32_t n)
 {
     struct code_builder *builder = body->reader->builder;
@@ -475,6 +485,10 @@ static void read_node(struct body *body, const struct split_node *split, uint32_
             reader_variable(body->reader, body->index, i, (uint32_t)builder->insns.length);
         else
             read_insn(body, i, n, i == split->call);
+        if (is_intrinsic(i, "llvm.lifetime.end"))
+            *pointer_map_put(&body->braces,
+                             place_key(builder, &builder->insns.data[builder->insns.length - 1])) =
+                1;
         if (i == split->last)
             break;
     }
@@ -533,39 +547,41 @@ static void match_arguments(struct body *body)
 
 // ---- Places
 
-static uint64_t line_key(const struct place *place)
-{
-    return (uint64_t)place->file << 32 | place->line;
-}
-
-// How many instructions of the node have this line.
-static uint32_t count_line(const struct code_builder *builder, const struct code_node *node,
-                           uint64_t key)
+// How many instructions of the node stand at this place.
+static uint32_t count_place(const struct code_builder *builder, const struct code_node *node,
+                            uint64_t key)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < node->insn_count; i++) {
-        uint32_t place = builder->insns.data[node->first_insn + i].place.value;
-
-        count += place && line_key(&builder->places.data[place]) == key;
-    }
+    for (uint32_t i = 0; i < node->insn_count; i++)
+        count += place_key(builder, &builder->insns.data[node->first_insn + i]) == key;
     return count;
 }
 
 /*
- * A jump to one place does nothing, and where the source has no statement for it clang gives it the
- * place of the statement before. So its line is its own only where no other node has it: that of
- * `break` and `goto`.
+ * Is the place another statement's? A jump to one place does nothing, and where the source has no
+ * statement for it clang gives it the place of the statement before. So its place is its own only
+ * where no other node has it: that of `break` and `goto`. And where a block is left in several ways,
+ * the lives of its variables end at its closing brace, whichever way it is.
  */
-static void carry_place(struct code_builder *builder, struct pointer_map *lines,
-                        const struct code_node *node, struct insn *insn)
+static bool is_carried(const struct code_builder *builder, const struct pointer_map *places,
+                       const struct pointer_map *braces, const struct code_node *node,
+                       const struct insn *insn)
 {
-    if (insn->opcode != INSN_BR || insn->operand_count != 1 || !insn->place.value)
-        return;
+    uint64_t key = place_key(builder, insn);
+
+    if (key == 0)
+        return false;
+    if (pointer_map_get(braces, key))
+        return true;
+    return insn->opcode == INSN_BR && insn->operand_count == 1 &&
+           *pointer_map_get(places, key) != count_place(builder, node, key);
+}
+
+static void carry_place(struct code_builder *builder, struct insn *insn)
+{
     struct place place = builder->places.data[insn->place.value];
-    uint32_t all = *pointer_map_get(lines, line_key(&place));
-    if (all == count_line(builder, node, line_key(&place)))
-        return;
+
     place.carried = 1;
     insn->place.value = (uint32_t)builder->places.length;
     code_places_push(&builder->places, place);
@@ -575,21 +591,21 @@ static void find_places(struct body *body, uint32_t node_count)
 {
     struct code_builder *builder = body->reader->builder;
     struct code_node *nodes = &builder->nodes.data[body->entry->first_node];
-    struct pointer_map lines = MAP_INIT; // by line: how many instructions have it
+    struct pointer_map places = MAP_INIT; // how many instructions stand there
 
     for (uint32_t i = nodes[0].first_insn; i < builder->insns.length; i++)
         if (builder->insns.data[i].place.value)
-            ++*pointer_map_put(&lines,
-                               line_key(&builder->places.data[builder->insns.data[i].place.value]));
+            ++*pointer_map_put(&places, place_key(builder, &builder->insns.data[i]));
     for (uint32_t n = 0; n < node_count; n++)
         for (uint32_t i = 0; i < nodes[n].insn_count; i++) {
             struct insn *insn = &builder->insns.data[nodes[n].first_insn + i];
 
-            carry_place(builder, &lines, &nodes[n], insn);
-            if (nodes[n].place.value == 0 && !builder->places.data[insn->place.value].carried)
+            if (is_carried(builder, &places, &body->braces, &nodes[n], insn))
+                carry_place(builder, insn);
+            else if (nodes[n].place.value == 0)
                 nodes[n].place = insn->place;
         }
-    pointer_map_deinit(&lines);
+    pointer_map_deinit(&places);
 }
 
 void reader_read_body(struct reader *reader, uint32_t function, const struct split *split)
@@ -606,5 +622,6 @@ void reader_read_body(struct reader *reader, uint32_t function, const struct spl
     find_places(&body, split->graph.node_count);
     match_arguments(&body);
     pointer_map_deinit(&body.stored);
+    pointer_map_deinit(&body.braces);
     operand_vec_deinit(&body.operands);
 }

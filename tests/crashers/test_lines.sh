@@ -1,6 +1,6 @@
 #!/bin/bash
 # What `coverage` says of lines, where nodes have the lines of others, where handlers jump, where the compiler knows the
-# program's own functions by name, and where the first thread is gone: of a line that ends with "ran" it is never no, of one that ends with "never" never yes, and
+# program's own functions by name, where the first thread is gone or main is over, where lines are shared or are a block's end: of a line that ends with "ran" it is never no, of one that ends with "never" never yes, and
 # some are told for certain.
 # timeout: 300
 #
@@ -167,6 +167,134 @@ int main(void)
     pthread_exit(0); // ran
 }
 END
+cat >shared.c <<'END'
+#include <stdlib.h>
+volatile int n, one = 1;
+void two(void)
+{
+    n = 2; // never
+}
+static void leaves(int x)
+{
+    if (x) {
+        n++; // ran
+        return; } two(); // ran
+}
+static void goes(int x)
+{
+    switch (x) { // ran
+    case 1:
+        n++; // ran
+        goto out; case 2: two(); // ran
+    }
+out:;
+}
+static int fills(int x)
+{
+    if (x > 0) { // ran
+        int a[4];
+        a[x] = n; // ran
+        if (a[x] != 1000) // ran
+            return a[1]; // ran
+        two(); // never
+    } // never
+    return 0; // never
+}
+int main(void)
+{
+    for (int i = 0; i < 3; i++) {
+        switch (one) { // ran
+        case 1:
+            n++; // ran
+            break; case 2: two(); // ran
+        }
+        if (one) { // ran
+            n++; // ran
+            continue; } else { two(); } // ran
+    }
+    leaves(one); // ran
+    goes(one); // ran
+    fills(one); // ran
+    abort(); // ran
+}
+END
+cat >builtin.c <<'END'
+#include <stdlib.h>
+void *buffer[5];
+volatile int n;
+__attribute__((noinline)) void leaf(int x)
+{
+    n = x; // ran
+    if (x > 2) // ran
+        __builtin_longjmp(buffer, 1); // ran
+    n = 7; // ran
+}
+__attribute__((noinline)) int work(int x)
+{
+    if (__builtin_setjmp(buffer) == 0) { // ran
+        leaf(x); // ran
+        n = 8; // ran
+    } else
+        n = 3; // ran
+    return n; // ran
+}
+int main(int argc, char **argv)
+{
+    work(argc); // ran
+    work(argc + 2); // ran
+    abort(); // ran
+}
+END
+cat >child.c <<'END'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int n;
+__attribute__((noinline)) void ends(int x)
+{
+    n = x; // ran
+    *(volatile int *)8 = x; // ran
+    n = 2; // never
+}
+__attribute__((noinline)) void child(int x)
+{
+    ends(x); // ran
+    _exit(1); // never
+}
+int main(int argc, char **argv)
+{
+    pid_t pid = vfork(); // ran
+    if (pid == 0) { // ran
+        child(argc); // ran
+        n = 6; // never
+    }
+    waitpid(pid, 0, 0); // ran
+    abort(); // ran
+}
+END
+cat >behind.c <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+static ssize_t put(void *cookie, const char *bytes, size_t size)
+{
+    if (size == 5) // ran
+        abort(); // ran
+    return size; // never
+}
+static void set_up(void)
+{
+    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = put}); // ran
+    fputs("hello", f); // ran
+}
+int main(void)
+{
+    set_up(); // ran
+    puts("done"); // ran
+    return 0; // ran
+}
+END
 # of jumps.c most is told
 least() {
     case $1 in jumps) echo 5 ;; *) echo 1 ;; esac
@@ -176,7 +304,7 @@ solvers() {
     case $1 in gone) echo utl fsa vpa ;; *) echo utl vpa csi ;; esac
 }
 for flags in -O0 "-O0 -finquest=calls" -O1 -O2 "-O2 -finquest=full" "-O1 -fno-inline" -Os; do
-    for program in jumps handler own gone; do
+    for program in jumps handler own gone shared builtin child behind; do
         # shellcheck disable=SC2086
         "$build/bin/inquest-cc" -g -w -pthread $flags $program.c -o $program
         rm -f core

@@ -232,10 +232,11 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
     size_t first = frames->length;
     for (uint32_t depth = folded.depth; depth < info->count; depth++)
         model_frame(decoder, &here, info, depth, here.folded ? &folded : NULL, first, frames);
-    if (first < frames->length &&
-        (here.folded
-             ? folded.inside
-             : decode_may_be_inside(decoder, &here, &info->positions[0], &frames->data[first])))
+    // inlined frames that control has not come to, or has left, are not there
+    size_t left_out = info->count - (frames->length - first);
+    if (here.folded ? folded.inside
+                    : decode_may_be_inside(decoder, &here, &info->positions[left_out],
+                                           &frames->data[first]))
         inlined_frame(decoder, &here, first, frames);
     if (first > 0 && merges_calls(stop, &info->positions[0]))
         frames->data[first - 1].gap = true;

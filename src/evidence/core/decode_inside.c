@@ -8,6 +8,7 @@
 #include "common/alloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // A trap, or assembly, which may be one.
 static bool traps(const struct code *code, const struct insn *insn)
@@ -133,12 +134,13 @@ struct position decode_trap(struct decoder *decoder, const struct stop *stop,
 bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
                           const struct position *position, const struct evidence_frame *frame)
 {
-    bool inside = false;
+    bool inside = false, told = position->source == POSITION_DISCRIMINATOR ||
+                                position->source == POSITION_EDGE;
 
     if (!stop->interrupted || frame->kind != EVIDENCE_FRAME_MODEL ||
         position->function.value == MODEL_NONE || position->source == POSITION_PROLOGUE ||
-        position->source == POSITION_DISCRIMINATOR || position->source == POSITION_EDGE ||
-        !function_is_optimized(decoder, position->function))
+        !function_is_optimized(decoder, position->function) ||
+        (told && strcmp(frame->candidates_from, "machine") != 0))
         return false;
     uint8_t *mark = xcalloc(model_function(decoder->model, position->function)->node_count + 1u, 1);
     mark_inlined(decoder, stop, position, stop->trapped, mark);

@@ -171,10 +171,10 @@ bool decode_record(struct decoder *decoder, const struct stop *stop,
  * The nodes of a virtual frame of optimised code between the last landmark that control has passed
  * and the next one that it comes to: control stands at one of them. A byte a node, to be freed: not
  * 0, and BETWEEN_FLANKED for the one whose instructions stand right before and behind the program
- * counter. NULL where nothing is proved.
+ * counter. NULL where nothing is proved. *ret_ahead: the row names one that control has not come to.
  */
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position);
+                        const struct position *position, bool *ret_ahead);
 
 // What the machine code around the program counter says of a frame.
 enum machine_says {

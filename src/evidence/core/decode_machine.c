@@ -380,13 +380,54 @@ static void mark_overtaken(struct search *search, uint32_t at, uint32_t node)
     free(behind);
 }
 
+// The node of the frame's own code that an instruction is of, or that it was inlined from there.
+static uint32_t node_in_frame(const struct search *search, const struct machine_insn *insn)
+{
+    struct named_place named;
+    enum standing standing = machine_standing(&search->view, insn, &named);
+
+    return standing != STANDS_UNTOLD && standing != STANDS_OUTSIDE &&
+                   named.source == POSITION_DISCRIMINATOR
+               ? named.node
+               : UINT32_MAX;
+}
+
+/*
+ * The row names a node, but on the straight way on from there something is stored that comes
+ * earlier in the source: the code generator orders a block as it likes, as long as accesses to
+ * memory keep their order. Control has not come further than that store.
+ */
+static bool is_ahead(struct search *search, uint32_t at, uint32_t node)
+{
+    const struct machine_code *code = search->view.code;
+    uint8_t *behind = xcalloc(search->count + 1u, 1);
+    uint32_t last = node;
+    bool ahead = false;
+
+    for (uint32_t i = at; !ahead && i + 1 < code->count && code->insns[i].flow == MACHINE_NEXT;
+         i++) {
+        const struct machine_insn *insn = &code->insns[i + 1];
+        uint32_t other = insn->stores ? node_in_frame(search, insn) : UINT32_MAX;
+
+        if (other == UINT32_MAX || other == node || other == last)
+            continue;
+        memset(behind, 0, search->count);
+        mark_behind(search, other, behind);
+        ahead = behind[node];
+        last = other;
+    }
+    free(behind);
+    return ahead;
+}
+
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position)
+                        const struct position *position, bool *ret_ahead)
 {
     struct search search = {.view = {.decoder = decoder, .stop = stop, .position = position},
                             .stack = VEC_INIT};
     uint32_t at = MACHINE_NONE;
 
+    *ret_ahead = false;
     if (stop->physical && stop->unwound->module)
         error_destroy(debug_info_open(stop->unwound->module, &search.view.info));
     search.view.code = search.view.info ? machine_code_of(decoder, stop->physical) : NULL;
@@ -405,8 +446,10 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
     uint32_t flanking = flanking_node(&search, at);
     if (flanking != UINT32_MAX && search.from[flanking])
         search.from[flanking] = BETWEEN_FLANKED;
-    if (position->source == POSITION_DISCRIMINATOR && position->nodes.count == 1)
+    if (position->source == POSITION_DISCRIMINATOR && position->nodes.count == 1) {
         mark_overtaken(&search, at, position->nodes.nodes[0]);
+        *ret_ahead = is_ahead(&search, at, position->nodes.nodes[0]);
+    }
     free(search.ended);
     free(search.to);
     free(search.visited);
@@ -471,13 +514,14 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
     uint32_t total = model_function(decoder->model, position->function)->node_count, kept = 0;
     bool named = position->source == POSITION_DISCRIMINATOR || position->source == POSITION_EDGE;
     enum machine_says says = MACHINE_AGREES;
+    bool ahead;
 
     if (!stop->interrupted || stop->trapped || position->source == POSITION_PROLOGUE ||
         (!named && !stop->asynchronous) || !function_is_optimized(decoder, position->function))
         return MACHINE_SAYS_NOTHING;
     if (stop->folded && !is_outer) // the machine code was asked already
         return MACHINE_AGREES;
-    uint8_t *between = decode_between(decoder, stop, position);
+    uint8_t *between = decode_between(decoder, stop, position, &ahead);
     if (!keep_reachable(numbers, total, between)) {
         free(between);
         return MACHINE_SAYS_NOTHING;
@@ -487,7 +531,7 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
         kept = choose_nodes(between, total, BETWEEN_FLANKED, NULL, nodes);
     if (!kept)
         kept = choose_nodes(between, total, 1, &position->nodes, nodes);
-    if (named && (!between[position->nodes.nodes[0]] ||
+    if (named && (!between[position->nodes.nodes[0]] || (stop->asynchronous && ahead) ||
                   (!is_outer && stop->asynchronous && is_at_jump(decoder, stop))))
         kept = 0;
     if (!kept) {
