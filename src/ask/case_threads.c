@@ -12,6 +12,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "evidence/evidence.h"
+#include "program/library.h"
 #include "program/model.h"
 
 MAP_DEFINE_U64(view_map, uint32_t);
@@ -367,6 +368,20 @@ static void add_cut(struct chain *chain, const struct evidence_frame *frame)
             ask_id_vec_push(&chain->thread->cut, chain->last.at[i]);
 }
 
+// Does the frame wait for a call that the compiler has made (of the program's own floor)?
+static bool is_unasked(const struct chain *chain, const struct view_facts *facts,
+                       const struct stack_frame *next)
+{
+    const struct ask_case *ask = chain->ask;
+
+    if (!next || !library_is_builtin(ask->model->functions[next->function].name))
+        return false;
+    for (uint32_t i = 0; next->entered != ENTERED_SOMEHOW && i < facts->at_count; i++)
+        if (enters(ask, facts->at[i], next->entered, next->function))
+            return false;
+    return true;
+}
+
 static void add_frames(struct chain *chain, const struct evidence_thread *evidence)
 {
     struct stack_frame_vec frames = VEC_INIT;
@@ -386,8 +401,10 @@ static void add_frames(struct chain *chain, const struct evidence_thread *eviden
             connect(chain, frame->entered, frame->function);
         case_frame(chain->ask, frame->frame, chain->thread->index, frame->number, frame->function,
                    &facts);
-        narrow(chain, &facts, !frame->frame->interrupted, next ? next->entered : inside,
-               next ? next->function : FLOW_NONE);
+        bool unasked = is_unasked(chain, &facts, next);
+        narrow(chain, &facts, !frame->frame->interrupted && !unasked,
+               next ? next->entered : inside, next ? next->function : FLOW_NONE);
+        chain->thread->is_doubtful |= unasked;
         add_link(chain, frame->function);
         add_view(chain, &facts);
         add_cut(chain, frame->frame);

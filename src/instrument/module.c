@@ -58,6 +58,31 @@ static bool uses_builtin_setjmp(LLVMValueRef f)
     return false;
 }
 
+// LLVM 19 may write a structure that such a call passes over one that is still to be read: more
+// likely so the more is around it.
+static bool passes_copy_in_place(LLVMValueRef call)
+{
+    unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+
+    if (!LLVMIsACallInst(call) || LLVMGetTailCallKind(call) != LLVMTailCallKindMustTail)
+        return false;
+    for (unsigned a = 0; a < LLVMGetNumArgOperands(call); a++)
+        if (LLVMGetCallSiteEnumAttribute(call, (LLVMAttributeIndex)(a + 1), byval))
+            return true;
+    return false;
+}
+
+// Is what the function does at stake where something is stored in it?
+static bool is_delicate(LLVMValueRef f)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (passes_copy_in_place(i))
+                return true;
+    return false;
+}
+
 // Has the source `__attribute__((annotate(TEXT)))` on this function?
 static bool is_annotated(const struct instrumented_module *module, LLVMValueRef f, const char *text)
 {
@@ -106,7 +131,7 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
     split_init(&function->split, f);
     module->site_count += function->split.site_count;
     function->checksum = path_graph_checksum(&function->split.graph);
-    function->left_out = !wanted(module, f) || uses_builtin_setjmp(f);
+    function->left_out = !wanted(module, f) || uses_builtin_setjmp(f) || is_delicate(f);
     if (function->left_out)
         function->level = SECTION_LEVEL_NONE;
     if (!function->subprogram)

@@ -150,22 +150,33 @@ static bool same_build_id(const struct image *image, Elf *elf)
            (size == image->build_id_size && memcmp(bytes, image->build_id, size) == 0);
 }
 
-// Takes the file when it belongs to the image and holds a model. Any other is passed over.
+static bool has_symbols(Elf *elf)
+{
+    GElf_Shdr header;
+
+    return elf_file_section(elf, ".symtab", &header) != NULL;
+}
+
+// Takes the file when it belongs to the image and holds what that lacks. Any other is passed over.
 static bool try_debug_file(struct image *image, const char *path)
 {
+    bool wants_model = !has_model(image->private->main.elf);
     struct elf_file file = ELF_FILE_INIT;
 
     if (access(path, R_OK) != 0)
         return false;
     struct error *err = elf_file_open(path, &file);
-    if (err || !has_model(file.elf) || !same_build_id(image, file.elf)) {
+    if (err || !(wants_model ? has_model(file.elf) : has_symbols(file.elf)) ||
+        !same_build_id(image, file.elf)) {
         error_destroy(err);
         elf_file_close(&file);
         return false;
     }
     image->private->debug = file;
-    free(image->model_path);
-    image->model_path = xstrdup(path);
+    if (wants_model) {
+        free(image->model_path);
+        image->model_path = xstrdup(path);
+    }
     return true;
 }
 
@@ -236,11 +247,12 @@ struct error *image_read_frames(struct image *image, const char *const *debug_di
     struct frame_vec frames = VEC_INIT;
     Elf *elf = image->private->main.elf;
 
-    if (!has_model(elf)) {
+    bool wants_model = !has_model(elf);
+
+    if (wants_model || !has_symbols(elf))
         find_debug_file(image, debug_directories, debug_directory_count);
-        if (image->private->debug.elf)
-            elf = image->private->debug.elf;
-    }
+    if (wants_model && image->private->debug.elf)
+        elf = image->private->debug.elf;
     struct error *err = read_section(image->model_path, elf, SECTION_MODEL, &frames);
     if (!err)
         err = read_section(image->model_path, elf, SECTION_LINK, &frames);

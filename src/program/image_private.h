@@ -21,7 +21,7 @@ struct elf_file {
 
 struct image_private {
     struct elf_file main;
-    struct elf_file debug; // the separate debug file, when it holds the model
+    struct elf_file debug; // the separate debug file, when it holds the model or the symbols
     struct arena arena;
 };
 

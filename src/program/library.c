@@ -181,11 +181,27 @@ static const char replaceable_names[] =
 // What LLVM puts in place of loops, intrinsics and other calls.
 static const char builtin_names[] =
     " memcpy memmove memset memcmp bcmp bzero strlen strnlen strcpy stpcpy strncpy strcat strchr"
-    " strrchr strcmp strncmp memchr mempcpy puts putchar fputc fputs fwrite printf sprintf"
-    " iprintf siprintf fiprintf sqrt sin cos sincos pow exp exp2 log log2 log10 fmod floor ceil"
-    " round trunc rint nearbyint ldexp fma fmax fmin abort calloc malloc __stack_chk_fail"
-    " __udivti3 __umodti3 __divti3 __modti3 __multi3 __mulodi4 __fixunsdfdi __powidf2 atoi strtol"
-    " exp10 memccpy __tls_get_addr __memcpy_chk __memset_chk putchar_unlocked fputc_unlocked ";
+    " strrchr strcmp strncmp memchr memrchr mempcpy puts putchar fputc fputs fwrite printf sprintf"
+    " snprintf iprintf siprintf fiprintf small_printf abort calloc malloc free atoi strtol memccpy"
+    " putchar_unlocked fputc_unlocked wcslen wmemset strdup strndup mcount _mcount ";
+
+// The same for numbers: also with the suffixes of float, long double and _Float128.
+static const char math_names[] =
+    " sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sincos sinpi cospi"
+    " sincospi pow exp exp2 exp10 expm1 log log2 log10 log1p logb ilogb fmod remainder floor ceil"
+    " round roundeven trunc rint nearbyint lround llround lrint llrint ldexp frexp modf scalbn"
+    " scalbln fma fmax fmin fmaximum fminimum fmaximum_num fminimum_num fdim fabs copysign hypot"
+    " erf erfc tgamma lgamma nan isnan isinf ";
+
+// Beginnings of names that compilers call in code that they add or cannot express: checks, profiles,
+// threads' variables, atomic accesses, exceptions.
+static const char *const runtime_prefixes[] = {
+    "__stack_chk_", "__tls_get_addr", "__emutls_",    "__atomic_",  "__sync_",    "__sanitizer_",
+    "__asan_",      "__hwasan_",      "__msan_",      "__tsan_",    "__ubsan_",   "__dfsan_",
+    "__memprof_",   "__cyg_profile_", "__fentry__",   "__mcount",   "__xray_",    "__llvm_",
+    "__gcov_",      "__morestack",    "__cxa_",       "_Unwind_",   "__gxx_",     "__gcc_",
+    "__cfi_",       "__safestack_",   "__gnu_",       "__chkstk",   "__probestack", "__clear_cache",
+    "__memcpy_chk", "__memset_chk",   "__memmove_chk"};
 
 static int listed(const char *list, const char *name)
 {
@@ -275,7 +291,52 @@ int library_is_replaceable(const char *name)
     return listed(replaceable_names, name);
 }
 
+static bool ends_with(const char *name, size_t length, const char *end)
+{
+    return length > strlen(end) && memcmp(name + length - strlen(end), end, strlen(end)) == 0;
+}
+
+// Arithmetic that the processor lacks: __divti3, __extenddftf2. These end with a kind of number.
+static bool is_arithmetic(const char *name)
+{
+    static const char *const kinds[] = {"si", "di", "ti", "hf", "bf", "sf", "df",
+                                        "xf", "tf", "sc", "dc", "xc", "tc"};
+    size_t length = strlen(name);
+
+    if (strncmp(name, "__", 2) != 0 ||
+        strspn(name + 2, "abcdefghijklmnopqrstuvwxyz0123456789") != length - 2)
+        return false;
+    while (length > 2 && name[length - 1] >= '0' && name[length - 1] <= '9')
+        length--;
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (ends_with(name, length, kinds[i]))
+            return true;
+    return false;
+}
+
+static bool is_math(const char *name)
+{
+    static const char *const suffixes[] = {"", "f", "l", "f128"};
+    char plain[32];
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < COUNT(suffixes); i++) {
+        size_t rest = length - strlen(suffixes[i]);
+
+        if (!ends_with(name, length, suffixes[i]) || rest >= sizeof(plain))
+            continue;
+        memcpy(plain, name, rest);
+        plain[rest] = '\0';
+        if (listed(math_names, plain))
+            return true;
+    }
+    return false;
+}
+
 int library_is_builtin(const char *name)
 {
-    return listed(builtin_names, name);
+    for (size_t i = 0; i < COUNT(runtime_prefixes); i++)
+        if (strncmp(name, runtime_prefixes[i], strlen(runtime_prefixes[i])) == 0)
+            return 1;
+    return listed(builtin_names, name) || is_math(name) || is_arithmetic(name);
 }

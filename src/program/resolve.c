@@ -347,6 +347,28 @@ static bool add_other_names(struct resolver *resolver, uint32_t image, const cha
     return found->length > before;
 }
 
+// A symbol of the image that no module defines: of a model-less object, or one that a function was
+// given after it was compiled (objcopy --redefine-sym). Then that function has lost its own.
+static void add_renamed(struct resolver *resolver, uint32_t image, const char *name,
+                        struct resolve_vec *found)
+{
+    const struct model *model = resolver->model;
+    const struct model_image *in = &model->images[image];
+    const struct model_string_map *symbols = &resolver->images[image].symbols;
+
+    if (!model_string_map_get(symbols, name))
+        return;
+    for (uint32_t m = in->first_module; m < in->first_module + in->module_count; m++)
+        for (uint32_t f = 0; f < model->modules[m].function_count; f++) {
+            uint32_t function = model->modules[m].first_function + f;
+            const struct model_function *entry = &model->functions[function];
+
+            if (!(entry->flags & FUNCTION_INTERNAL) && entry->linked != LINKED_NO &&
+                !model_string_map_get(symbols, entry->name))
+                resolve_vec_push(found, (struct function_id){function});
+        }
+}
+
 // --wrap leaves no trace but names: a call of NAME may go to __wrap_NAME, one of __real_NAME to
 // NAME.
 static void add_wrapped(struct resolver *resolver, uint32_t image, const char *name,
@@ -377,8 +399,10 @@ static void bind_name(struct resolver *resolver, uint32_t image, const char *nam
         elsewhere = add_from_others(resolver, image, name, found, resolution);
     if (!in_image)
         renamed = add_other_names(resolver, image, name, found, resolution);
-    if (!in_image && !elsewhere && !renamed)
+    if (!in_image && !elsewhere && !renamed) {
+        add_renamed(resolver, image, name, found);
         resolution->is_external = true;
+    }
     add_wrapped(resolver, image, name, found, resolution);
 }
 

@@ -147,14 +147,15 @@ def finish(built, level, tools):
                 built.problem = f"inquest tune {' '.join(level.tune)}: status {done.returncode}: {done.stderr.strip()}"
 
 
-def run(out, arguments, data, stack=STACK, options=None):
+def run(out, arguments, data, stack=STACK, options=None, limit=RUN_LIMIT):
     """Status (negative: a signal; None: over the limit), output and messages, and the seconds that it took."""
     extra = {}
     if options:
         reports = os.path.join(out, "reports")
         os.makedirs(reports, exist_ok=True)
         extra["INQUEST_OPTIONS"] = options.replace("FOLDER", reports)
-    limits = f'ulimit -c 0; ulimit -s {stack}; exec ./{PROGRAM} "$@"'
+    # of processor time as well: what a killed campaign leaves behind comes to an end
+    limits = f'ulimit -c 0; ulimit -s {stack}; ulimit -t {2 * limit}; exec ./{PROGRAM} "$@"'
     began = time.monotonic()
     process = subprocess.Popen(
         ["/bin/sh", "-c", limits, "sh", *arguments],
@@ -166,9 +167,9 @@ def run(out, arguments, data, stack=STACK, options=None):
         start_new_session=True,
     )
     try:
-        output, messages = process.communicate(data, timeout=RUN_LIMIT)
+        output, messages = process.communicate(data, timeout=limit)
         return (process.returncode, output, messages), time.monotonic() - began
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return (None, b"", b""), RUN_LIMIT
+        return (None, b"", b""), limit

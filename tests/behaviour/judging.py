@@ -17,14 +17,14 @@ from subjects import Unusable
 STACK_A_FRAME = 80
 STACK_LIMITS = [192, 384, 768, 1536, 3072, 6144]  # KiB
 SAME = "same"
-EXCUSED = (SAME, "unstable", "undefined")
+EXCUSED = (SAME, "unstable", "undefined", "debug")
 CHECKS = ["-fsanitize=undefined,address,float-cast-overflow,integer-divide-by-zero", "-fno-sanitize-recover=all"]
 REPEAT = 3  # runs of both before a difference counts
 
 
 class Verdict:
     """`outcome`: SAME, "compile", "messages", "tune", "status", "output", "hangs", "stack"; or "unstable" (the plain one
-    differs from itself), "undefined" (csmith's program has undefined behaviour)."""
+    differs from itself), "undefined" (csmith's program has undefined behaviour), "debug" (clang itself does not build it with -g)."""
 
     def __init__(self, outcome, text="", limited=False, commands=()):
         self.outcome, self.text, self.limited, self.commands = outcome, text, limited, list(commands)
@@ -45,7 +45,7 @@ class Reference:
         self.stack = self.find_stack()
 
     def first_run(self, arguments, data):
-        result, seconds = building.run(self.built.path, arguments, data)
+        result, seconds = building.run(self.built.path, arguments, data, limit=building.PLAIN_LIMIT + 1)
         if result[0] is None or seconds > building.PLAIN_LIMIT:
             raise Unusable("it runs too long")
         if self.subject.program and result[0] < 0 and -result[0] != self.subject.program.signal:
@@ -63,6 +63,13 @@ class Reference:
             ):
                 return limit + STACK_A_FRAME * self.subject.frames // 1024
         return None
+
+    def builds_with_debug(self):
+        """inquest-cc always has debug information made."""
+        out = os.path.join(self.folder, "debug")
+        built = building.build(self.subject, self.sources, [self.tools.plain, "-g"], self.flags, out)
+        shutil.rmtree(out, ignore_errors=True)
+        return built.status == 0
 
     def is_stable(self):
         """The examples that crash do what addresses have them do: they are asked more often."""
@@ -99,6 +106,8 @@ def judge(reference, level, name="level"):
 
 def judge_built(reference, level, built):
     if built.status != 0 or built.problem:
+        if built.status > 0 and not reference.builds_with_debug():
+            return Verdict("debug")
         return Verdict("compile", built.problem or f"status {built.status}\n{built.messages}", commands=built.commands)
     if built.messages != reference.built.messages:
         return Verdict("messages", difference("messages", reference.built.messages, built.messages), commands=built.commands)

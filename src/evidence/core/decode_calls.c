@@ -18,6 +18,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "layout/section.h"
+#include "program/library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -387,8 +388,7 @@ bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, st
         return false;
     if (named && !strcmp(named, stop->callee))
         return true;
-    return stop->callee_has_model && strncmp(stop->callee, "mem", 3) != 0 &&
-           strncmp(stop->callee, "__", 2) != 0;
+    return stop->callee_has_model && !library_is_builtin(stop->callee);
 }
 
 /*

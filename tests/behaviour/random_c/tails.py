@@ -101,7 +101,9 @@ def summed(parameters):
 def tail_mutual(f):
     """Several functions in turn, with parameters of all kinds, some on the stack."""
     draw, count = f.draw, deep(f, 1_500_000)
-    chosen = [draw.of(*PARAMETERS) for _ in range(draw.between(1, 11))]
+    # structures in registers only: on the stack, LLVM 19 writes some over others that are still to be read (plain
+    # clang's results differ from one optimisation to the next)
+    chosen = [draw.of(*(p for p in PARAMETERS if i < 3 or "pair" not in p[0])) for i in range(draw.between(1, 11))]
     parameters = [(f.fill(kind), name.replace("@", str(i))) for i, (kind, name, _) in enumerate(chosen)]
     passed = ", ".join(["n - 1"] + [f.fill(how).replace("@", str(i)) for i, (_, _, how) in enumerate(chosen)])
     result = draw.of(*RESULTS)
