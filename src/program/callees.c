@@ -36,7 +36,8 @@ static void make_shared_sets(struct resolver *resolver)
 // Functions whose address is known and which fit what is passed.
 static uint32_t fitting_set(struct resolver *resolver, struct signature call)
 {
-    uint64_t key = (uint64_t)call.integers << 16 | (uint64_t)call.floats << 8 | call.memory;
+    uint64_t key = (uint64_t)call.varargs << 24 | (uint64_t)call.integers << 16 |
+                   (uint64_t)call.floats << 8 | call.memory;
     bool is_new;
     uint32_t *known = model_id_map_put_new(&resolver->fits, key, &is_new);
 

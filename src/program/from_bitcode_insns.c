@@ -562,7 +562,8 @@ static uint32_t count_place(const struct code_builder *builder, const struct cod
  * Is the place another statement's? A jump to one place does nothing, and where the source has no
  * statement for it clang gives it the place of the statement before. So its place is its own only
  * where no other node has it: that of `break` and `goto`. And where a block is left in several ways,
- * the lives of its variables end at its closing brace, whichever way it is.
+ * the lives of its variables end at its closing brace, whichever way it is; that of the function is
+ * where it returns.
  */
 static bool is_carried(const struct code_builder *builder, const struct pointer_map *places,
                        const struct pointer_map *braces, const struct code_node *node,
@@ -572,7 +573,8 @@ static bool is_carried(const struct code_builder *builder, const struct pointer_
 
     if (key == 0)
         return false;
-    if (pointer_map_get(braces, key))
+    const uint32_t *brace = pointer_map_get(braces, key);
+    if (brace && *brace)
         return true;
     return insn->opcode == INSN_BR && insn->operand_count == 1 &&
            *pointer_map_get(places, key) != count_place(builder, node, key);
@@ -593,9 +595,14 @@ static void find_places(struct body *body, uint32_t node_count)
     struct code_node *nodes = &builder->nodes.data[body->entry->first_node];
     struct pointer_map places = MAP_INIT; // how many instructions stand there
 
-    for (uint32_t i = nodes[0].first_insn; i < builder->insns.length; i++)
-        if (builder->insns.data[i].place.value)
-            ++*pointer_map_put(&places, place_key(builder, &builder->insns.data[i]));
+    for (uint32_t i = nodes[0].first_insn; i < builder->insns.length; i++) {
+        uint64_t key = place_key(builder, &builder->insns.data[i]);
+
+        if (key)
+            ++*pointer_map_put(&places, key);
+        if (key && builder->insns.data[i].opcode == INSN_RET)
+            *pointer_map_put(&body->braces, key) = 0;
+    }
     for (uint32_t n = 0; n < node_count; n++)
         for (uint32_t i = 0; i < nodes[n].insn_count; i++) {
             struct insn *insn = &builder->insns.data[nodes[n].first_insn + i];

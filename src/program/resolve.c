@@ -230,8 +230,9 @@ uint32_t resolver_set_of_bits(struct resolver *resolver, const struct bitset *fu
  */
 bool signature_fits(struct signature call, struct signature callee)
 {
-    return callee.integers <= call.integers && callee.floats <= call.floats &&
-           callee.memory <= call.memory;
+    // where there is no prototype, what is not used may be left out
+    return call.varargs || (callee.integers <= call.integers && callee.floats <= call.floats &&
+                            callee.memory <= call.memory);
 }
 
 struct signature resolver_signature(const struct resolver *resolver, uint32_t function)

@@ -47,10 +47,20 @@ static void sort_unique(struct flow_id_vec *ids)
     ids->length = kept;
 }
 
+// Does any library code call what it is given?
+static bool has_callbacks(const struct model *model)
+{
+    for (uint32_t s = 0; s < model->site_count; s++)
+        if (model->sites[s].flags & SITE_CALLS_BACK)
+            return true;
+    return false;
+}
+
 // Which of the lists of roots a reason puts a function on.
 static void collect_roots(struct builder *builder)
 {
     const struct model *model = builder->model;
+    bool calls_back = has_callbacks(model);
 
     for (uint32_t r = 0; r < model->root_count; r++) {
         uint32_t function = model->roots[r].function.value;
@@ -64,7 +74,8 @@ static void collect_roots(struct builder *builder)
             continue;
         case ROOT_ESCAPED:
             // before main nobody has been given them, but for constructors, whose calls say so
-            flow_id_vec_push(&builder->last, function);
+            if (calls_back)
+                flow_id_vec_push(&builder->last, function);
             break;
         case ROOT_THREAD:
             break;

@@ -185,7 +185,7 @@ static void pointers_call_what_fits(void **state)
     (void)state;
     assert_callees(model, "main", 0, "none@0");
     assert_callees(model, "main", 1, "none@0 one@0 far@1");
-    assert_callees(model, "main", 2, "none@0 one@0 two@0 far@1");
+    assert_callees(model, "main", 2, "none@0 one@0 two@0 real@0 far@1");
     assert_callees(model, "main", 3, "none@0 real@0");
     assert_true(model_site(model, site_of(model, "main", 0))->flags & SITE_EXTERNAL);
     assert_callbacks(model, "main", 0, "");
