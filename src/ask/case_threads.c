@@ -402,8 +402,8 @@ static void add_frames(struct chain *chain, const struct evidence_thread *eviden
         case_frame(chain->ask, frame->frame, chain->thread->index, frame->number, frame->function,
                    &facts);
         bool unasked = is_unasked(chain, &facts, next);
-        narrow(chain, &facts, !frame->frame->interrupted && !unasked,
-               next ? next->entered : inside, next ? next->function : FLOW_NONE);
+        narrow(chain, &facts, !frame->frame->interrupted && !unasked, next ? next->entered : inside,
+               next ? next->function : FLOW_NONE);
         chain->thread->is_doubtful |= unasked;
         add_link(chain, frame->function);
         add_view(chain, &facts);

@@ -350,7 +350,8 @@ static void answer_lines(struct ask_coverage *coverage)
         struct ask_line line = lines.data[i].line;
         bool own = false, carried = false;
 
-        for (end = i; end < lines.length && !compare_lines(&lines.data[i], &lines.data[end]); end++) {
+        for (end = i; end < lines.length && !compare_lines(&lines.data[i], &lines.data[end]);
+             end++) {
             const struct line_told *told = &lines.data[end];
 
             if (told->carried)

@@ -561,9 +561,9 @@ static uint32_t count_place(const struct code_builder *builder, const struct cod
 /*
  * Is the place another statement's? A jump to one place does nothing, and where the source has no
  * statement for it clang gives it the place of the statement before. So its place is its own only
- * where no other node has it: that of `break` and `goto`. And where a block is left in several ways,
- * the lives of its variables end at its closing brace, whichever way it is; that of the function is
- * where it returns.
+ * where no other node has it: that of `break` and `goto`. And where a block is left in several
+ * ways, the lives of its variables end at its closing brace, whichever way it is; that of the
+ * function is where it returns.
  */
 static bool is_carried(const struct code_builder *builder, const struct pointer_map *places,
                        const struct pointer_map *braces, const struct code_node *node,

@@ -187,20 +187,21 @@ static const char builtin_names[] =
 
 // The same for numbers: also with the suffixes of float, long double and _Float128.
 static const char math_names[] =
-    " sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sincos sinpi cospi"
+    " sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sincos sinpi "
+    "cospi"
     " sincospi pow exp exp2 exp10 expm1 log log2 log10 log1p logb ilogb fmod remainder floor ceil"
     " round roundeven trunc rint nearbyint lround llround lrint llrint ldexp frexp modf scalbn"
     " scalbln fma fmax fmin fmaximum fminimum fmaximum_num fminimum_num fdim fabs copysign hypot"
     " erf erfc tgamma lgamma nan isnan isinf ";
 
-// Beginnings of names that compilers call in code that they add or cannot express: checks, profiles,
-// threads' variables, atomic accesses, exceptions.
+// Beginnings of names that compilers call in code that they add or cannot express: checks,
+// profiles, threads' variables, atomic accesses, exceptions.
 static const char *const runtime_prefixes[] = {
-    "__stack_chk_", "__tls_get_addr", "__emutls_",    "__atomic_",  "__sync_",    "__sanitizer_",
-    "__asan_",      "__hwasan_",      "__msan_",      "__tsan_",    "__ubsan_",   "__dfsan_",
-    "__memprof_",   "__cyg_profile_", "__fentry__",   "__mcount",   "__xray_",    "__llvm_",
-    "__gcov_",      "__morestack",    "__cxa_",       "_Unwind_",   "__gxx_",     "__gcc_",
-    "__cfi_",       "__safestack_",   "__gnu_",       "__chkstk",   "__probestack", "__clear_cache",
+    "__stack_chk_", "__tls_get_addr", "__emutls_",    "__atomic_", "__sync_",      "__sanitizer_",
+    "__asan_",      "__hwasan_",      "__msan_",      "__tsan_",   "__ubsan_",     "__dfsan_",
+    "__memprof_",   "__cyg_profile_", "__fentry__",   "__mcount",  "__xray_",      "__llvm_",
+    "__gcov_",      "__morestack",    "__cxa_",       "_Unwind_",  "__gxx_",       "__gcc_",
+    "__cfi_",       "__safestack_",   "__gnu_",       "__chkstk",  "__probestack", "__clear_cache",
     "__memcpy_chk", "__memset_chk",   "__memmove_chk"};
 
 static int listed(const char *list, const char *name)

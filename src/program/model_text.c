@@ -33,10 +33,9 @@ static const char *const function_flags[] = {"optnone",
                                              "invoke",
                                              "used",
                                              "ifunc-resolver"};
-static const char *const node_flags[] = {"call",        "returns-twice", "return",
-                                         "unreachable", "resume",        "asm",
-                                         "landing",     "block",         "block-address",
-                                         "setjmp",      "longjmp"};
+static const char *const node_flags[] = {"call",          "returns-twice", "return",  "unreachable",
+                                         "resume",        "asm",           "landing", "block",
+                                         "block-address", "setjmp",        "longjmp"};
 static const char *const site_flags[] = {
     "indirect", "noreturn", "returns-twice", "nounwind",    "invoke",       "longjmp",
     "musttail", "external", "calls-back",    "may-longjmp", "thread-start", "signal-setup",

@@ -129,8 +129,8 @@ static void collect_landings(struct builder *builder)
         for (uint32_t f = 0; pass == 0 && f < model->function_count; f++)
             builder->landing_start[f + 2] += builder->landing_start[f + 1];
         if (pass == 0)
-            builder->landing = xmalloc_array(
-                builder->landing_start[model->function_count + 1] + 1u, sizeof(uint32_t));
+            builder->landing = xmalloc_array(builder->landing_start[model->function_count + 1] + 1u,
+                                             sizeof(uint32_t));
     }
 }
 
@@ -246,8 +246,7 @@ static void push_node(struct builder *builder, uint32_t node)
     struct node_list next = model_successors(model, (struct node_id){node});
     uint32_t flags = FLOW_PAST, set = 0;
     // a signal may end the child of vfork anywhere, and the parent goes on
-    bool jumps =
-        builder->has_vfork || (builder->has_jumps && model_node->flags & NODE_LONGJMP);
+    bool jumps = builder->has_vfork || (builder->has_jumps && model_node->flags & NODE_LONGJMP);
 
     bool has_assembly = model_node->flags & NODE_ASM;
     if (model_node->site.value != MODEL_NONE || has_assembly)

@@ -234,9 +234,11 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
         model_frame(decoder, &here, info, depth, here.folded ? &folded : NULL, first, frames);
     // inlined frames that control has not come to, or has left, are not there
     size_t left_out = info->count - (frames->length - first);
+    const struct position *innermost = &info->positions[left_out];
+    bool amid =
+        here.interrupted && here.asynchronous && decode_is_amid_call(decoder, &here, innermost);
     if (here.folded ? folded.inside
-                    : decode_may_be_inside(decoder, &here, &info->positions[left_out],
-                                           &frames->data[first]))
+                    : amid || decode_may_be_inside(decoder, &here, innermost, &frames->data[first]))
         inlined_frame(decoder, &here, first, frames);
     if (first > 0 && merges_calls(stop, &info->positions[0]))
         frames->data[first - 1].gap = true;

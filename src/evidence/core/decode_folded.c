@@ -12,9 +12,10 @@
  *   - in the functions around, if the row is in an inlined one whose announcement comes only now.
  * Of these, the places where the source loads from an address that could fault.
  *
- * The compiler keeps such loads and uses of different nodes apart (SECTION_FUNCTION_LOADS_APART), but
- * for code that is made at the link and for code that is switched off. What is left then is a call
- * that the code generator itself makes loads of (memcmp), joined with what looks at its result.
+ * The compiler keeps such loads and uses of different nodes apart (SECTION_FUNCTION_LOADS_APART),
+ * but for code that is made at the link and for code that is switched off. What is left then is a
+ * call that the code generator itself makes loads of (memcmp), joined with what looks at its
+ * result.
  */
 #include "evidence/core/landmark.h"
 
@@ -290,8 +291,9 @@ bool decode_folded(struct decoder *decoder, const struct stop *stop,
     if (!known)
         return false;
     const struct position *outermost = &info->positions[info->count - 1];
-    fold.apart = !outermost->plain && model_function(decoder->model, outermost->function)->record_flags &
-                                          SECTION_FUNCTION_LOADS_APART;
+    fold.apart =
+        !outermost->plain && model_function(decoder->model, outermost->function)->record_flags &
+                                 SECTION_FUNCTION_LOADS_APART;
     error_destroy(debug_info_open(stop->unwound->module, &fold.view.info));
     fold.view.code = fold.view.info ? machine_code_of(decoder, stop->physical) : NULL;
     fold.at = fold.view.code ? machine_find(fold.view.code, stop->unwound->pc) : MACHINE_NONE;

@@ -134,8 +134,8 @@ struct position decode_trap(struct decoder *decoder, const struct stop *stop,
 bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
                           const struct position *position, const struct evidence_frame *frame)
 {
-    bool inside = false, told = position->source == POSITION_DISCRIMINATOR ||
-                                position->source == POSITION_EDGE;
+    bool inside = false,
+         told = position->source == POSITION_DISCRIMINATOR || position->source == POSITION_EDGE;
 
     if (!stop->interrupted || frame->kind != EVIDENCE_FRAME_MODEL ||
         position->function.value == MODEL_NONE || position->source == POSITION_PROLOGUE ||

@@ -175,6 +175,9 @@ bool decode_record(struct decoder *decoder, const struct stop *stop,
  */
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
                         const struct position *position, bool *ret_ahead);
+// Does the instruction of this virtual frame stand amid those of a function that was inlined there?
+bool decode_is_amid_call(struct decoder *decoder, const struct stop *stop,
+                         const struct position *position);
 
 // What the machine code around the program counter says of a frame.
 enum machine_says {

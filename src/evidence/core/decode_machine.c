@@ -10,6 +10,7 @@
  * paths may pass calls.
  */
 #include "evidence/core/landmark.h"
+#include "evidence/core/order.h"
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -305,67 +306,18 @@ static uint32_t flanking_node(const struct search *search, uint32_t at)
     return before == behind ? before : UINT32_MAX;
 }
 
-// Marks what comes behind `node` in one pass through the function: not by way of an edge that leads
-// back.
-static void mark_behind(struct search *search, uint32_t node, uint8_t *behind)
-{
-    enum { UNSEEN, OPEN, CLOSED };
-    uint32_t *path = xmalloc_array(2u * search->count + 2u, sizeof(*path)), top = 0;
-    uint8_t *state = xcalloc(search->count + 1u, 1);
-
-    // a node is closed after all that it leads to: then what it leads to forwards is known
-    path[top++] = 0;
-    path[top++] = 0;
-    state[0] = OPEN;
-    while (top) {
-        uint32_t n = path[top - 2], k = path[top - 1]++;
-        struct node_list next = successors_of(search, n);
-
-        if (k < next.count) {
-            uint32_t to = index_of(search, next.data[k]);
-
-            if (state[to] == UNSEEN) {
-                state[to] = OPEN;
-                path[top++] = to;
-                path[top++] = 0;
-            }
-            continue;
-        }
-        top -= 2;
-        state[n] = CLOSED;
-        if (n == node)
-            break;
-    }
-    // what is still open leads to the node; everything else that it reaches lies behind it
-    index_stack_push(&search->stack, node);
-    while (search->stack.length) {
-        uint32_t n = index_stack_pop(&search->stack);
-        struct node_list next = successors_of(search, n);
-
-        for (uint32_t k = 0; k < next.count; k++) {
-            uint32_t to = index_of(search, next.data[k]);
-
-            if (state[to] == OPEN || to == node || behind[to])
-                continue;
-            behind[to] = 1;
-            index_stack_push(&search->stack, to);
-        }
-    }
-    free(path);
-    free(state);
-}
-
 /*
  * The row names a node, but right before it, in one straight line, an instruction of a node that
  * comes later in the source was executed: the named one was sunk, and control has come as far as
  * the other.
  */
-static void mark_overtaken(struct search *search, uint32_t at, uint32_t node)
+static void mark_overtaken(struct search *search, const struct order *order, uint32_t at,
+                           uint32_t node)
 {
     const struct machine_code *code = search->view.code;
     uint8_t *behind = xcalloc(search->count + 1u, 1);
 
-    mark_behind(search, node, behind);
+    order_mark_behind(order, node, behind);
     for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
         const struct machine_insn *insn = &code->insns[i - 1];
         struct named_place named;
@@ -397,7 +349,8 @@ static uint32_t node_in_frame(const struct search *search, const struct machine_
  * earlier in the source: the code generator orders a block as it likes, as long as accesses to
  * memory keep their order. Control has not come further than that store.
  */
-static bool is_ahead(struct search *search, uint32_t at, uint32_t node)
+static bool is_ahead(const struct search *search, const struct order *order, uint32_t at,
+                     uint32_t node)
 {
     const struct machine_code *code = search->view.code;
     uint8_t *behind = xcalloc(search->count + 1u, 1);
@@ -411,8 +364,7 @@ static bool is_ahead(struct search *search, uint32_t at, uint32_t node)
 
         if (other == UINT32_MAX || other == node || other == last)
             continue;
-        memset(behind, 0, search->count);
-        mark_behind(search, other, behind);
+        order_mark_behind(order, other, behind);
         ahead = behind[node];
         last = other;
     }
@@ -420,20 +372,71 @@ static bool is_ahead(struct search *search, uint32_t at, uint32_t node)
     return ahead;
 }
 
+static bool is_in_call(const struct search *search, const struct machine_insn *insn)
+{
+    struct named_place named;
+
+    return machine_standing(&search->view, insn, &named) == STANDS_IN_CALL;
+}
+
+/*
+ * Does the instruction stand amid those of a function that was inlined: right behind one, or before
+ * one whose call is not announced on the way there? What the caller computes for it, or with its
+ * result, may have been put there.
+ */
+static bool is_amid_call(const struct search *search, uint32_t at)
+{
+    const struct machine_code *code = search->view.code;
+
+    for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
+        const struct machine_insn *insn = &code->insns[i - 1];
+
+        if (insn->flow != MACHINE_NEXT || is_announcement(search, insn))
+            break;
+        if (is_in_call(search, insn))
+            return true;
+    }
+    for (uint32_t i = at; i + 1 < code->count && code->insns[i].flow == MACHINE_NEXT; i++) {
+        if (is_announcement(search, &code->insns[i]))
+            break;
+        if (is_in_call(search, &code->insns[i + 1]))
+            return !is_announcement(search, &code->insns[i + 1]);
+    }
+    return false;
+}
+
+// False: there is no machine code to look at.
+static bool search_init(struct search *search, struct decoder *decoder, const struct stop *stop,
+                        const struct position *position, uint32_t *ret_at)
+{
+    *search = (struct search){.view = {.decoder = decoder, .stop = stop, .position = position},
+                              .stack = VEC_INIT};
+    if (stop->physical && stop->unwound->module)
+        error_destroy(debug_info_open(stop->unwound->module, &search->view.info));
+    search->view.code = search->view.info ? machine_code_of(decoder, stop->physical) : NULL;
+    *ret_at = search->view.code ? machine_find(search->view.code, stop->unwound->pc) : MACHINE_NONE;
+    return *ret_at != MACHINE_NONE;
+}
+
+bool decode_is_amid_call(struct decoder *decoder, const struct stop *stop,
+                         const struct position *position)
+{
+    struct search search;
+    uint32_t at;
+
+    return position->function.value != MODEL_NONE &&
+           function_is_optimized(decoder, position->function) &&
+           search_init(&search, decoder, stop, position, &at) && is_amid_call(&search, at);
+}
+
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
                         const struct position *position, bool *ret_ahead)
 {
-    struct search search = {.view = {.decoder = decoder, .stop = stop, .position = position},
-                            .stack = VEC_INIT};
-    uint32_t at = MACHINE_NONE;
+    struct search search;
+    uint32_t at;
 
     *ret_ahead = false;
-    if (stop->physical && stop->unwound->module)
-        error_destroy(debug_info_open(stop->unwound->module, &search.view.info));
-    search.view.code = search.view.info ? machine_code_of(decoder, stop->physical) : NULL;
-    if (search.view.code)
-        at = machine_find(search.view.code, stop->unwound->pc);
-    if (at == MACHINE_NONE)
+    if (!search_init(&search, decoder, stop, position, &at))
         return NULL;
     search.count = model_function(decoder->model, position->function)->node_count;
     search.from = xcalloc(search.count + 1u, 1);
@@ -447,8 +450,12 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
     if (flanking != UINT32_MAX && search.from[flanking])
         search.from[flanking] = BETWEEN_FLANKED;
     if (position->source == POSITION_DISCRIMINATOR && position->nodes.count == 1) {
-        mark_overtaken(&search, at, position->nodes.nodes[0]);
-        *ret_ahead = is_ahead(&search, at, position->nodes.nodes[0]);
+        struct order order;
+
+        order_init(&order, decoder->model, position->function);
+        mark_overtaken(&search, &order, at, position->nodes.nodes[0]);
+        *ret_ahead = is_ahead(&search, &order, at, position->nodes.nodes[0]);
+        order_deinit(&order);
     }
     free(search.ended);
     free(search.to);
