@@ -547,6 +547,9 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
             between[position->nodes.nodes[0]] = 1;
         kept = choose_nodes(between, total, 1, NULL, nodes);
     }
+    // something behind the call has been executed: the function that was inlined may be over
+    if (is_outer && stop->asynchronous && kept > 1)
+        says = MACHINE_CORRECTS;
     if (kept != position->nodes.count || nodes[0] != position->nodes.nodes[0]) {
         frame->candidates = decode_nodes(decoder, nodes, kept);
         frame->candidates_from = "machine";
