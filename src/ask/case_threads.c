@@ -359,12 +359,15 @@ static void add_end(struct chain *chain, enum entered entered)
         ask_id_vec_push(&thread->ends, chain->last.at[i]);
 }
 
-// A frame that was interrupted, by a handler too, or that waits for a call which the compiler made,
-// has not come to the end of its node.
-static void add_cut(struct chain *chain, const struct evidence_frame *frame)
+// A frame that was interrupted, by a handler too, or that waits for a call which the compiler or
+// assembly made, has not come to the end of its node.
+static void add_cut(struct chain *chain, const struct evidence_frame *frame, bool unasked)
 {
+    const struct ask_case *ask = chain->ask;
+
     for (uint32_t i = 0; i < chain->last.at_count; i++)
-        if (frame->interrupted || !chain->ask->flow->node_set[chain->last.at[i]])
+        if (frame->interrupted || unasked || !ask->flow->node_set[chain->last.at[i]] ||
+            ask->model->nodes[chain->last.at[i]].flags & NODE_ASM)
             ask_id_vec_push(&chain->thread->cut, chain->last.at[i]);
 }
 
@@ -407,7 +410,7 @@ static void add_frames(struct chain *chain, const struct evidence_thread *eviden
         chain->thread->is_doubtful |= unasked;
         add_link(chain, frame->function);
         add_view(chain, &facts);
-        add_cut(chain, frame->frame);
+        add_cut(chain, frame->frame, unasked);
     }
     if (frames.length)
         add_end(chain, inside);

@@ -109,20 +109,56 @@ void model_set_linked(struct model *model, struct function_id function, enum lin
 
 // ---- Modules
 
+// The path without `.` and `DIRECTORY/..`, in the arena.
+static char *plain_path(struct arena *arena, const char *path)
+{
+    char *plain = arena_alloc(arena, strlen(path) + 2);
+    size_t length = 0, most = 0; // up to `most` there is nothing that `..` could undo
+
+    if (*path == '/')
+        plain[length++] = '/';
+    most = length;
+    while (*path) {
+        size_t word = strcspn(path, "/");
+
+        if (word == 2 && path[0] == '.' && path[1] == '.' && (length > most || plain[0] == '/')) {
+            while (length > most && plain[length - 1] == '/')
+                length--;
+            while (length > most && plain[length - 1] != '/')
+                length--;
+        } else if (word && !(word == 1 && path[0] == '.')) {
+            memcpy(plain + length, path, word);
+            length += word;
+            plain[length++] = '/';
+            if (word == 2 && path[0] == '.' && path[1] == '.')
+                most = length;
+        }
+        path += word + strspn(path + word, "/");
+    }
+    length -= length > 1 && plain[length - 1] == '/';
+    plain[length] = '\0';
+    return plain;
+}
+
+// One file may be spelled in several ways: as it was included from here and there.
 struct file_id model_intern_file(struct model *model, const char *directory, const char *name)
 {
     struct model_private *own = model->private;
-    char *key = arena_printf(&own->arena, "%s\n%s", directory, name);
-    bool is_new;
-    uint32_t *id = model_string_map_put_new(&own->file_ids, key, &is_new);
+    bool is_whole = name[0] == '/' || directory[0] == '\0', is_new;
+    char *path = plain_path(&own->arena,
+                            is_whole ? name : arena_printf(&own->arena, "%s/%s", directory, name));
+    const char *within = plain_path(&own->arena, directory);
+    size_t length = strlen(within);
+    uint32_t *id = model_string_map_put_new(&own->file_ids, path, &is_new);
 
     if (is_new) {
+        bool is_below = length && strncmp(path, within, length) == 0 && path[length] == '/';
+
         *id = model->file_count++;
         model->files =
             model_grow(model->files, &own->file_capacity, model->file_count, sizeof(*model->files));
-        size_t length = strlen(directory);
-        model->files[*id] = (struct model_file){
-            .directory = arena_strndup(&own->arena, key, length), .name = key + length + 1};
+        model->files[*id] = (struct model_file){.directory = arena_strdup(&own->arena, directory),
+                                                .name = is_below ? path + length + 1 : path};
     }
     return (struct file_id){*id};
 }

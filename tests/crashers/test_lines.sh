@@ -8,6 +8,7 @@
 set -eu -o pipefail
 build=$(realpath "${INQUEST_BUILD:?the build directory}")
 ulimit -c unlimited 2>/dev/null || { echo "skipped: no core dumps"; exit 77; }
+command -v gdb >/dev/null || { echo "skipped: 'gdb' is not installed"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -295,6 +296,51 @@ int main(void)
     return 0; // ran
 }
 END
+cat >sunk.c <<'END'
+#include <stdio.h>
+volatile unsigned at;
+unsigned fuel = 9, out;
+static unsigned given(unsigned x)
+{
+    at = 6; // ran
+    if (fuel == 0) // ran
+        return 7; // never
+    at = 9;
+    out = x;
+    return x + 1;
+}
+__attribute__((noinline)) static unsigned gives(unsigned x, unsigned d)
+{
+    at = 1; // ran
+    return given(x / d);
+}
+int main(int argc, char **argv)
+{
+    unsigned r = gives(argc, argc - 1); // ran
+    printf("%u %u\n", r, out); // never
+    return 0; // never
+}
+END
+cat >assembly.c <<'END'
+volatile unsigned at;
+int *volatile nowhere;
+__attribute__((noinline, used)) int target(int x)
+{
+    return *nowhere + x;
+}
+__attribute__((noinline)) static int calls(int x)
+{
+    int r;
+    at = 9;
+    __asm__ volatile("call target" : "=a"(r) : "D"(x) : "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "cc", "memory");
+    at = 11; // never
+    return r; // never
+}
+int main(int argc, char **argv)
+{
+    return calls(argc); // ran
+}
+END
 # of jumps.c most is told
 least() {
     case $1 in jumps) echo 5 ;; *) echo 1 ;; esac
@@ -304,12 +350,14 @@ solvers() {
     case $1 in gone) echo utl fsa vpa ;; *) echo utl vpa csi ;; esac
 }
 for flags in -O0 "-O0 -finquest=calls" -O1 -O2 "-O2 -finquest=full" "-O1 -fno-inline" -Os; do
-    for program in jumps handler own gone shared builtin child behind; do
+    for program in jumps handler own gone shared builtin child behind sunk assembly; do
         # shellcheck disable=SC2086
-        "$build/bin/inquest-cc" -g -w -pthread $flags $program.c -o $program
+        "$build/bin/inquest-cc" -g -w -pthread -mno-red-zone $flags $program.c -o $program
         rm -f core
         ./$program 2>/dev/null || true
         [ -f core ] || { echo "skipped: no core was written"; exit 77; }
+        # whether the division is made late is the compiler's choice
+        [ $program != sunk ] || [ "$(gdb -batch -ex 'output at' sunk core 2>/dev/null | tail -n 1)" = 6 ] || continue
         for solver in $(solvers $program); do
             "$build/bin/inquest" coverage --json --solver "$solver" $program core | python3 -c '
 import json, sys

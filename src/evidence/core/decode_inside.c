@@ -139,13 +139,18 @@ bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
 
     if (!stop->interrupted || frame->kind != EVIDENCE_FRAME_MODEL ||
         position->function.value == MODEL_NONE || position->source == POSITION_PROLOGUE ||
-        !function_is_optimized(decoder, position->function) ||
-        (told && strcmp(frame->candidates_from, "machine") != 0))
+        !function_is_optimized(decoder, position->function) || (told && stop->trapped))
         return false;
+    // where the row is right it is right before the call, unless that was announced
+    uint8_t *called = told && strcmp(frame->candidates_from, "machine") != 0
+                          ? decode_called(decoder, stop, position)
+                          : NULL;
     uint8_t *mark = xcalloc(model_function(decoder->model, position->function)->node_count + 1u, 1);
     mark_inlined(decoder, stop, position, stop->trapped, mark);
     for (uint32_t i = 0; i < frame->candidates.count; i++)
-        inside |= mark[frame->candidates.nodes[i]];
+        inside |=
+            mark[frame->candidates.nodes[i]] && (!called || called[frame->candidates.nodes[i]]);
     free(mark);
+    free(called);
     return inside;
 }

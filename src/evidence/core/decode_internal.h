@@ -171,10 +171,15 @@ bool decode_record(struct decoder *decoder, const struct stop *stop,
  * The nodes of a virtual frame of optimised code between the last landmark that control has passed
  * and the next one that it comes to: control stands at one of them. A byte a node, to be freed: not
  * 0, and BETWEEN_FLANKED for the one whose instructions stand right before and behind the program
- * counter. NULL where nothing is proved. *ret_ahead: the row names one that control has not come to.
+ * counter. NULL where nothing is proved. *ret_moved: what stands around
+ * it says that the row may name one that control has not come to, or has left.
  */
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position, bool *ret_ahead);
+                        const struct position *position, bool *ret_moved);
+// By node: has control perhaps come last by the announcement of its call, or by a landmark in the
+// function that was inlined there? To be freed; NULL where nothing is known.
+uint8_t *decode_called(struct decoder *decoder, const struct stop *stop,
+                       const struct position *position);
 // Does the instruction of this virtual frame stand amid those of a function that was inlined there?
 bool decode_is_amid_call(struct decoder *decoder, const struct stop *stop,
                          const struct position *position);

@@ -27,6 +27,8 @@ struct search {
     uint8_t *from;    // by node: control may come from its beginning
     uint8_t *ended;   // by node: or from its end
     uint8_t *to;      // by node: control may go to a landmark in it
+    uint8_t *called;  // by node: the last landmark was in its call, which was inlined, or announced
+                      // it; or NULL
     bool lost;        // an announcement was gone past
     uint8_t *visited; // by instruction
     struct index_stack stack;
@@ -103,7 +105,12 @@ static bool passed(struct search *search, uint32_t at)
             insn->flow == MACHINE_BRANCH)
             return false;
         memset(search->from, 1, search->count);
-    } else if (standing == STANDS_OUTSIDE)
+        return true;
+    }
+    if (search->called && standing != STANDS_OUTSIDE &&
+        (standing == STANDS_IN_CALL || is_announcement(search, insn)))
+        search->called[named.node] = 1;
+    if (standing == STANDS_OUTSIDE)
         search->from[0] = 1;
     else if (standing == STANDS_INSIDE && insn->flow != MACHINE_NEXT &&
              (insn->flow == MACHINE_CALL || has_branch(search, named.node)))
@@ -372,6 +379,24 @@ static bool is_ahead(const struct search *search, const struct order *order, uin
     return ahead;
 }
 
+// Has something been stored right before that has lost its place? What comes in several branches
+// alike is done before they part.
+static bool is_late(const struct search *search, uint32_t at)
+{
+    const struct machine_code *code = search->view.code;
+    struct named_place named;
+
+    for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
+        const struct machine_insn *insn = &code->insns[i - 1];
+
+        if (insn->flow != MACHINE_NEXT || is_announcement(search, insn))
+            break;
+        if (insn->stores_off && machine_standing(&search->view, insn, &named) == STANDS_UNTOLD)
+            return true;
+    }
+    return false;
+}
+
 static bool is_in_call(const struct search *search, const struct machine_insn *insn)
 {
     struct named_place named;
@@ -429,13 +454,36 @@ bool decode_is_amid_call(struct decoder *decoder, const struct stop *stop,
            search_init(&search, decoder, stop, position, &at) && is_amid_call(&search, at);
 }
 
-uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
-                        const struct position *position, bool *ret_ahead)
+uint8_t *decode_called(struct decoder *decoder, const struct stop *stop,
+                       const struct position *position)
 {
     struct search search;
     uint32_t at;
 
-    *ret_ahead = false;
+    if (!search_init(&search, decoder, stop, position, &at))
+        return NULL;
+    search.count = model_function(decoder->model, position->function)->node_count;
+    search.called = xcalloc(search.count + 1u, 1);
+    search.from = xcalloc(search.count + 1u, 1);
+    search.ended = xcalloc(search.count + 1u, 1);
+    search.visited = xcalloc(search.view.code->count + 1u, 1);
+    search_back(&search, at);
+    if (search.lost)
+        memset(search.called, 1, search.count);
+    free(search.from);
+    free(search.ended);
+    free(search.visited);
+    index_stack_deinit(&search.stack);
+    return search.called;
+}
+
+uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
+                        const struct position *position, bool *ret_moved)
+{
+    struct search search;
+    uint32_t at;
+
+    *ret_moved = false;
     if (!search_init(&search, decoder, stop, position, &at))
         return NULL;
     search.count = model_function(decoder->model, position->function)->node_count;
@@ -454,7 +502,8 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
 
         order_init(&order, decoder->model, position->function);
         mark_overtaken(&search, &order, at, position->nodes.nodes[0]);
-        *ret_ahead = is_ahead(&search, &order, at, position->nodes.nodes[0]);
+        *ret_moved =
+            is_ahead(&search, &order, at, position->nodes.nodes[0]) || is_late(&search, at);
         order_deinit(&order);
     }
     free(search.ended);

@@ -54,9 +54,13 @@ static void describe_operands(const cs_insn *insn, struct machine_insn *out)
     for (uint8_t i = 0; i < x86->op_count; i++)
         out->folds |=
             op[i].type == X86_OP_MEM && !is_plain_access(insn) && op[i].access != CS_AC_WRITE;
-    for (uint8_t i = 0; i < x86->op_count; i++)
-        out->stores |= op[i].type == X86_OP_MEM &&
-                       ((op[i].access & CS_AC_WRITE) || (i == 0 && insn->id == X86_INS_MOV));
+    for (uint8_t i = 0; i < x86->op_count; i++) {
+        bool stores = op[i].type == X86_OP_MEM &&
+                      ((op[i].access & CS_AC_WRITE) || (i == 0 && insn->id == X86_INS_MOV));
+
+        out->stores |= stores;
+        out->stores_off |= stores && op[i].mem.base != X86_REG_RSP;
+    }
     if (insn->id != X86_INS_MOV || x86->op_count != 2 || op[0].type != X86_OP_MEM ||
         op[0].size != 1)
         return;

@@ -43,6 +43,7 @@ struct machine_insn {
     uint8_t size;
     uint8_t flow;    // enum machine_flow
     bool stores;     // writes memory, but not the stack by push or call
+    bool stores_off; // and not by an offset from the stack pointer, as spills do
     bool folds;      // reads memory as a part of something else: neither a plain load nor a copy
     bool is_padding; // nop
     bool byte_somewhere;   // stores a byte
