@@ -212,9 +212,9 @@ class Flow:
             if source is not None and not isinstance(source, str):
                 return False
             before = self.predecessors[at]
-            if not before or at == 0:
+            if at == 0:
                 return False
-            work += [(p, source or family) for p in before]
+            work += [(p, source or family) for p in before]  # none: behind a call that does not return
         return True
 
     @staticmethod
