@@ -84,8 +84,8 @@ class Instruction:
             return any(register_of(o) == family for o in operands)
         if self.name in ("movsb", "movsw", "movsl", "movsq") and "(" in operands[0] and "(" in operands[-1]:
             return family in ("si", "di", "cx")
-        if self.name.startswith("imul") and len(operands) > 1:
-            return False
+        if self.name.startswith(("imul", "mul", "div")) and len(operands) > 1:
+            return False  # also mulsd and divss
         return any(self.name.startswith(name) and family in families for name, families in _IMPLICIT.items())
 
 
