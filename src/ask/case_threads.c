@@ -285,7 +285,6 @@ static void add_start(struct chain *chain, const struct evidence_thread *evidenc
     const struct flow *flow = chain->ask->flow;
     uint32_t thread_call = flow->functions[flow->thread_start].entry + 1;
     uint32_t early_call = flow->functions[flow->start].entry + 1;
-    uint32_t late_call = flow->main_call + 2;
     bool as_thread = is_begun_as_thread(evidence);
 
     if (whole && set_has(flow, flow->node_set[flow->main_call], function)) {
@@ -293,7 +292,7 @@ static void add_start(struct chain *chain, const struct evidence_thread *evidenc
         add_foreign(chain, flow->start, flow->main_call);
     } else if (whole && set_has(flow, flow->node_set[thread_call], function) &&
                (as_thread || (!set_has(flow, flow->node_set[early_call], function) &&
-                              !set_has(flow, flow->node_set[late_call], function)))) {
+                              !set_has(flow, flow->node_set[flow->late_call], function)))) {
         chain->thread->start = flow->thread_start;
         add_foreign(chain, flow->thread_start, thread_call);
     } else {

@@ -330,6 +330,23 @@ static struct ask_line join_lines(struct ask_line a, struct ask_line b)
     return a;
 }
 
+// What all instructions of one line say together. False: none of them has its own place there.
+static bool join_told(const struct line_told *told, size_t count, struct ask_line *ret)
+{
+    bool own = false, carried = false;
+
+    for (size_t i = 0; i < count; i++) {
+        carried |= told[i].carried;
+        if (told[i].carried)
+            continue;
+        *ret = own ? join_lines(*ret, told[i].line) : told[i].line;
+        own = true;
+    }
+    if (own && carried && ret->answer == ASK_NO)
+        ret->answer = ASK_MAYBE;
+    return own;
+}
+
 static void answer_lines(struct ask_coverage *coverage)
 {
     const struct ask_case *ask = coverage->ask;
@@ -347,24 +364,10 @@ static void answer_lines(struct ask_coverage *coverage)
         qsort(lines.data, lines.length, sizeof(*lines.data), compare_lines);
     coverage->lines = xmalloc_array(lines.length + 1, sizeof(*coverage->lines));
     for (size_t i = 0, end; i < lines.length; i = end) {
-        struct ask_line line = lines.data[i].line;
-        bool own = false, carried = false;
-
-        for (end = i; end < lines.length && !compare_lines(&lines.data[i], &lines.data[end]);
-             end++) {
-            const struct line_told *told = &lines.data[end];
-
-            if (told->carried)
-                carried = true;
-            else
-                line = own ? join_lines(line, told->line) : told->line;
-            own |= !told->carried;
-        }
-        if (!own)
-            continue;
-        if (carried && line.answer == ASK_NO)
-            line.answer = ASK_MAYBE;
-        coverage->lines[coverage->line_count++] = line;
+        for (end = i; end < lines.length && !compare_lines(&lines.data[i], &lines.data[end]);)
+            end++;
+        coverage->line_count +=
+            join_told(&lines.data[i], end - i, &coverage->lines[coverage->line_count]);
     }
     line_vec_deinit(&lines);
 }

@@ -46,6 +46,9 @@ static struct reader_names look_up_names(LLVMContextRef context)
         .dbg_value = intrinsic_id("llvm.dbg.value"),
         .dbg_assign = intrinsic_id("llvm.dbg.assign"),
         .dbg_label = intrinsic_id("llvm.dbg.label"),
+        .lifetime_end = intrinsic_id("llvm.lifetime.end"),
+        .builtin_setjmp = intrinsic_id("llvm.eh.sjlj.setjmp"),
+        .builtin_longjmp = intrinsic_id("llvm.eh.sjlj.longjmp"),
         .dbg_kind = LLVMGetMDKindIDInContext(context, "dbg", 3),
     };
 }

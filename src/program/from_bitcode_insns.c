@@ -140,17 +140,21 @@ static void push_block(struct body *body, LLVMBasicBlockRef block)
     push_operand(body, LLVMBasicBlockAsValue(block));
 }
 
-static bool is_intrinsic(LLVMValueRef insn, const char *name)
+static unsigned intrinsic_of(LLVMValueRef insn)
 {
-    return LLVMIsAIntrinsicInst(insn) && LLVMGetIntrinsicID(LLVMGetCalledValue(insn)) ==
-                                             LLVMLookupIntrinsicID(name, strlen(name));
+    return LLVMIsAIntrinsicInst(insn) ? LLVMGetIntrinsicID(LLVMGetCalledValue(insn)) : 0;
 }
 
 // The jumps that are no call sites.
-static uint32_t jump_flags(LLVMValueRef call)
+static uint32_t jump_flags(const struct reader *reader, LLVMValueRef call)
 {
-    return (is_intrinsic(call, "llvm.eh.sjlj.setjmp") ? NODE_SETJMP : 0) |
-           (is_intrinsic(call, "llvm.eh.sjlj.longjmp") ? NODE_LONGJMP : 0);
+    unsigned id = intrinsic_of(call);
+
+    if (!id)
+        return 0;
+    return id == reader->names.builtin_setjmp    ? NODE_SETJMP
+           : id == reader->names.builtin_longjmp ? NODE_LONGJMP
+                                                 : 0;
 }
 
 // Arguments, callee, then the blocks it goes on to. Operand bundles are not kept.
@@ -173,7 +177,7 @@ static void read_call(struct body *body, LLVMValueRef call, uint32_t node, bool 
         reader->builder->nodes.data[node].flags |= NODE_ASM;
         body->entry->flags |= FUNCTION_ASM;
     }
-    reader->builder->nodes.data[node].flags |= jump_flags(call);
+    reader->builder->nodes.data[node].flags |= jump_flags(reader, call);
     if (is_site)
         made.site = push_site(body, call, &made, node);
     if (LLVMIsACallInst(call)) {
@@ -485,7 +489,7 @@ static void read_node(struct body *body, const struct split_node *split, uint32_
             reader_variable(body->reader, body->index, i, (uint32_t)builder->insns.length);
         else
             read_insn(body, i, n, i == split->call);
-        if (is_intrinsic(i, "llvm.lifetime.end"))
+        if (intrinsic_of(i) == body->reader->names.lifetime_end)
             *pointer_map_put(&body->braces,
                              place_key(builder, &builder->insns.data[builder->insns.length - 1])) =
                 1;

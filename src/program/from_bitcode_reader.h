@@ -19,6 +19,7 @@ struct reader_names {
     unsigned byval, sret, signext, zeroext, noalias, memory, noreturn, returns_twice, nounwind,
         optnone, naked, noprofile, alwaysinline;
     unsigned dbg_declare, dbg_value, dbg_assign, dbg_label;
+    unsigned lifetime_end, builtin_setjmp, builtin_longjmp;
     unsigned dbg_kind; // of metadata: !dbg
 };
 

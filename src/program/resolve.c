@@ -357,7 +357,7 @@ static void add_renamed(struct resolver *resolver, uint32_t image, const char *n
     const struct model_image *in = &model->images[image];
     const struct model_string_map *symbols = &resolver->images[image].symbols;
 
-    if (!model_string_map_get(symbols, name))
+    if (!model_string_map_get(symbols, name) || library_find(name))
         return;
     for (uint32_t m = in->first_module; m < in->first_module + in->module_count; m++)
         for (uint32_t f = 0; f < model->modules[m].function_count; f++) {

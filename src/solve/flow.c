@@ -375,6 +375,7 @@ static void add_starts(struct builder *builder)
 
     begin_function(builder, flow->start);
     flow->main_call = first + 2;
+    flow->late_call = first + 4;
     add_hub(builder, flow->start, 0, set, first + 2);
     add_node(builder, flow->start, 0, set_of_ids(builder, &builder->mains));
     push_edge(builder, first + 3, builder->mains.length ? FLOW_BEHIND | FLOW_LANDS : FLOW_PAST);

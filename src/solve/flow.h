@@ -70,9 +70,10 @@ struct flow {
     uint32_t *members;   // functions, ascending in each set
     struct flow_function *functions;
     uint32_t start, thread_start, any_start; // functions
-    uint32_t main_call; // the node of `start` that calls main; two behind it: what comes later
-    uint32_t signals;   // the function that calls handlers, or FLOW_NONE
-    bool has_jumps;     // there is somewhere that a jump could land
+    uint32_t main_call;                      // the node of `start` that calls main
+    uint32_t late_call;                      // the one that calls what runs after it
+    uint32_t signals;                        // the function that calls handlers, or FLOW_NONE
+    bool has_jumps;                          // there is somewhere that a jump could land
 };
 
 struct flow_edges { // borrowed

@@ -296,13 +296,13 @@ static bool stands_where_it_says(struct decoder *decoder, const struct stop *sto
 
     for (uint32_t i = 0; agrees && i < info->count; i++) {
         const struct position *position = &info->positions[i];
-        bool ahead = false;
+        bool moved = false;
         uint8_t *between =
             position->function.value != MODEL_NONE && position->source == POSITION_DISCRIMINATOR
-                ? decode_between(decoder, stop, position, &ahead)
+                ? decode_between(decoder, stop, position, &moved)
                 : NULL;
 
-        agrees = between && between[position->nodes.nodes[0]] && !ahead;
+        agrees = between && between[position->nodes.nodes[0]] && !moved;
         free(between);
     }
     return agrees;

@@ -194,8 +194,8 @@ static bool level_init(struct fold_level *level, struct fold *fold, const struct
     struct function_id function = position->function;
     uint32_t count = model_function(decoder->model, function)->node_count;
     uint32_t named = position->nodes.nodes[0];
-    bool ahead;
-    uint8_t *mark = decode_between(decoder, fold->view.stop, position, &ahead);
+    bool moved;
+    uint8_t *mark = decode_between(decoder, fold->view.stop, position, &moved);
 
     *level = (struct fold_level){.own = xcalloc(count + 1u, 1), .call = xcalloc(count + 1u, 1)};
     if (!mark)

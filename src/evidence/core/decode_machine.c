@@ -107,8 +107,7 @@ static bool passed(struct search *search, uint32_t at)
         memset(search->from, 1, search->count);
         return true;
     }
-    if (search->called && standing != STANDS_OUTSIDE &&
-        (standing == STANDS_IN_CALL || is_announcement(search, insn)))
+    if (standing != STANDS_OUTSIDE && (standing == STANDS_IN_CALL || is_announcement(search, insn)))
         search->called[named.node] = 1;
     if (standing == STANDS_OUTSIDE)
         search->from[0] = 1;
@@ -313,6 +312,17 @@ static uint32_t flanking_node(const struct search *search, uint32_t at)
     return before == behind ? before : UINT32_MAX;
 }
 
+// The instruction right before *at in one straight line, without an announcement; *at moves there.
+// NULL: there is none.
+static const struct machine_insn *right_before(const struct search *search, uint32_t *at)
+{
+    if (!machine_only_follows(&search->view, *at))
+        return NULL;
+    const struct machine_insn *insn = &search->view.code->insns[--*at];
+
+    return insn->flow != MACHINE_NEXT || is_announcement(search, insn) ? NULL : insn;
+}
+
 /*
  * The row names a node, but right before it, in one straight line, an instruction of a node that
  * comes later in the source was executed: the named one was sunk, and control has come as far as
@@ -321,17 +331,14 @@ static uint32_t flanking_node(const struct search *search, uint32_t at)
 static void mark_overtaken(struct search *search, const struct order *order, uint32_t at,
                            uint32_t node)
 {
-    const struct machine_code *code = search->view.code;
     uint8_t *behind = xcalloc(search->count + 1u, 1);
+    const struct machine_insn *insn;
 
     order_mark_behind(order, node, behind);
-    for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
-        const struct machine_insn *insn = &code->insns[i - 1];
+    while ((insn = right_before(search, &at))) {
         struct named_place named;
         enum standing standing = machine_standing(&search->view, insn, &named);
 
-        if (insn->flow != MACHINE_NEXT || is_announcement(search, insn))
-            break;
         if (standing == STANDS_INSIDE && named.source == POSITION_DISCRIMINATOR &&
             behind[named.node] && search->from[named.node])
             search->from[named.node] = BETWEEN_OVERTAKEN;
@@ -383,17 +390,12 @@ static bool is_ahead(const struct search *search, const struct order *order, uin
 // alike is done before they part.
 static bool is_late(const struct search *search, uint32_t at)
 {
-    const struct machine_code *code = search->view.code;
+    const struct machine_insn *insn;
     struct named_place named;
 
-    for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
-        const struct machine_insn *insn = &code->insns[i - 1];
-
-        if (insn->flow != MACHINE_NEXT || is_announcement(search, insn))
-            break;
+    while ((insn = right_before(search, &at)))
         if (insn->stores_off && machine_standing(&search->view, insn, &named) == STANDS_UNTOLD)
             return true;
-    }
     return false;
 }
 
@@ -412,15 +414,11 @@ static bool is_in_call(const struct search *search, const struct machine_insn *i
 static bool is_amid_call(const struct search *search, uint32_t at)
 {
     const struct machine_code *code = search->view.code;
+    const struct machine_insn *insn;
 
-    for (uint32_t i = at; machine_only_follows(&search->view, i); i--) {
-        const struct machine_insn *insn = &code->insns[i - 1];
-
-        if (insn->flow != MACHINE_NEXT || is_announcement(search, insn))
-            break;
+    for (uint32_t i = at; (insn = right_before(search, &i));)
         if (is_in_call(search, insn))
             return true;
-    }
     for (uint32_t i = at; i + 1 < code->count && code->insns[i].flow == MACHINE_NEXT; i++) {
         if (is_announcement(search, &code->insns[i]))
             break;
@@ -440,7 +438,25 @@ static bool search_init(struct search *search, struct decoder *decoder, const st
         error_destroy(debug_info_open(stop->unwound->module, &search->view.info));
     search->view.code = search->view.info ? machine_code_of(decoder, stop->physical) : NULL;
     *ret_at = search->view.code ? machine_find(search->view.code, stop->unwound->pc) : MACHINE_NONE;
-    return *ret_at != MACHINE_NONE;
+    if (*ret_at == MACHINE_NONE)
+        return false;
+    search->count = model_function(decoder->model, position->function)->node_count;
+    search->from = xcalloc(search->count + 1u, 1);
+    search->ended = xcalloc(search->count + 1u, 1);
+    search->to = xcalloc(search->count + 1u, 1);
+    search->called = xcalloc(search->count + 1u, 1);
+    search->visited = xcalloc(search->view.code->count + 1u, 1);
+    return true;
+}
+
+static void search_deinit(struct search *search)
+{
+    free(search->from);
+    free(search->ended);
+    free(search->to);
+    free(search->called);
+    free(search->visited);
+    index_stack_deinit(&search->stack);
 }
 
 bool decode_is_amid_call(struct decoder *decoder, const struct stop *stop,
@@ -449,9 +465,13 @@ bool decode_is_amid_call(struct decoder *decoder, const struct stop *stop,
     struct search search;
     uint32_t at;
 
-    return position->function.value != MODEL_NONE &&
-           function_is_optimized(decoder, position->function) &&
-           search_init(&search, decoder, stop, position, &at) && is_amid_call(&search, at);
+    if (position->function.value == MODEL_NONE ||
+        !function_is_optimized(decoder, position->function) ||
+        !search_init(&search, decoder, stop, position, &at))
+        return false;
+    bool amid = is_amid_call(&search, at);
+    search_deinit(&search);
+    return amid;
 }
 
 uint8_t *decode_called(struct decoder *decoder, const struct stop *stop,
@@ -462,19 +482,13 @@ uint8_t *decode_called(struct decoder *decoder, const struct stop *stop,
 
     if (!search_init(&search, decoder, stop, position, &at))
         return NULL;
-    search.count = model_function(decoder->model, position->function)->node_count;
-    search.called = xcalloc(search.count + 1u, 1);
-    search.from = xcalloc(search.count + 1u, 1);
-    search.ended = xcalloc(search.count + 1u, 1);
-    search.visited = xcalloc(search.view.code->count + 1u, 1);
     search_back(&search, at);
     if (search.lost)
         memset(search.called, 1, search.count);
-    free(search.from);
-    free(search.ended);
-    free(search.visited);
-    index_stack_deinit(&search.stack);
-    return search.called;
+    uint8_t *called = search.called;
+    search.called = NULL;
+    search_deinit(&search);
+    return called;
 }
 
 uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
@@ -486,11 +500,6 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
     *ret_moved = false;
     if (!search_init(&search, decoder, stop, position, &at))
         return NULL;
-    search.count = model_function(decoder->model, position->function)->node_count;
-    search.from = xcalloc(search.count + 1u, 1);
-    search.ended = xcalloc(search.count + 1u, 1);
-    search.to = xcalloc(search.count + 1u, 1);
-    search.visited = xcalloc(search.view.code->count + 1u, 1);
     search_back(&search, at);
     search_on(&search, at);
     meet(&search);
@@ -506,11 +515,10 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
             is_ahead(&search, &order, at, position->nodes.nodes[0]) || is_late(&search, at);
         order_deinit(&order);
     }
-    free(search.ended);
-    free(search.to);
-    free(search.visited);
-    index_stack_deinit(&search.stack);
-    return search.from;
+    uint8_t *from = search.from;
+    search.from = NULL;
+    search_deinit(&search);
+    return from;
 }
 
 static bool is_among(struct evidence_nodes set, uint32_t node)
@@ -570,14 +578,14 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
     uint32_t total = model_function(decoder->model, position->function)->node_count, kept = 0;
     bool named = position->source == POSITION_DISCRIMINATOR || position->source == POSITION_EDGE;
     enum machine_says says = MACHINE_AGREES;
-    bool ahead;
+    bool moved;
 
     if (!stop->interrupted || stop->trapped || position->source == POSITION_PROLOGUE ||
         (!named && !stop->asynchronous) || !function_is_optimized(decoder, position->function))
         return MACHINE_SAYS_NOTHING;
     if (stop->folded && !is_outer) // the machine code was asked already
         return MACHINE_AGREES;
-    uint8_t *between = decode_between(decoder, stop, position, &ahead);
+    uint8_t *between = decode_between(decoder, stop, position, &moved);
     if (!keep_reachable(numbers, total, between)) {
         free(between);
         return MACHINE_SAYS_NOTHING;
@@ -587,7 +595,7 @@ enum machine_says decode_machine(struct decoder *decoder, const struct stop *sto
         kept = choose_nodes(between, total, BETWEEN_FLANKED, NULL, nodes);
     if (!kept)
         kept = choose_nodes(between, total, 1, &position->nodes, nodes);
-    if (named && (!between[position->nodes.nodes[0]] || (stop->asynchronous && ahead) ||
+    if (named && (!between[position->nodes.nodes[0]] || (stop->asynchronous && moved) ||
                   (!is_outer && stop->asynchronous && is_at_jump(decoder, stop))))
         kept = 0;
     if (!kept) {

@@ -114,15 +114,15 @@ static bool check_machine(struct locator *locator, const struct stop *stop,
     struct decoder *decoder = &locator->decoder;
     uint32_t total = model_function(decoder->model, position->function)->node_count, count = 0;
     uint8_t *between = NULL;
-    bool agrees = false, ahead = false;
+    bool agrees = false, moved = false;
     if (stop->interrupted && position->source != POSITION_PROLOGUE &&
         position->source != POSITION_UNKNOWN && function_is_optimized(decoder, position->function))
-        between = decode_between(decoder, stop, position, &ahead);
+        between = decode_between(decoder, stop, position, &moved);
     *nodes = position->nodes;
     for (uint32_t n = 0; between && n < total; n++)
         count += between[n] != 0;
     for (uint32_t i = 0; between && i < nodes->count; i++)
-        agrees |= between[nodes->nodes[i]] && !(stop->asynchronous && ahead);
+        agrees |= between[nodes->nodes[i]] && !(stop->asynchronous && moved);
     if (count == 0 || agrees) {
         free(between);
         return true;
