@@ -19,7 +19,7 @@ complete -c inquest -n $none -l version -d 'show the version'
 complete -c inquest -n '__fish_seen_subcommand_from help' -f -a "$commands"
 
 complete -c inquest -l json -d 'print JSON'
-complete -c inquest -s q -l quiet -d 'no progress, no warnings'
+complete -c inquest -s q -l quiet -d 'no progress, no warnings, no text'
 complete -c inquest -l time -x -d 'stop after this time'
 complete -c inquest -l memory -x -d 'stop at this many bytes'
 complete -c inquest -s v -l verbose -d 'say all there is to say'

@@ -185,6 +185,14 @@ static enum ask_verdict solve_product(struct ask_session *session, struct automa
     return solve_step_by_step(session->ask, solver, &settings, ret);
 }
 
+static bool is_among(const struct ask_id_vec *nodes, uint32_t node)
+{
+    for (size_t i = 0; i < nodes->length; i++)
+        if (nodes->data[i] == node)
+            return true;
+    return false;
+}
+
 static enum ask_verdict solve_utl(const struct ask_session *session, const struct query *query,
                                   struct ask_result *ret)
 {
@@ -206,7 +214,9 @@ static enum ask_verdict solve_utl(const struct ask_session *session, const struc
     for (uint32_t i = 0; utl && i < utl->removed.count; i++)
         bitset_set(&closed, utl->removed.data[i]);
     for (size_t i = 0; i < thread->ends.length; i++)
-        if (!utl || !id_set_has(utl->removed, thread->ends.data[i]))
+        if (!utl || !id_set_has(utl->removed, thread->ends.data[i]) ||
+            (id_set_has(utl->entered, thread->ends.data[i]) &&
+             is_among(&thread->cut, thread->ends.data[i])))
             ask_id_vec_push(&ends, thread->ends.data[i]);
     for (size_t i = 0; ask->is_single && i < ask->ran.length; i++)
         ask_trace_vec_push(&traces, (struct utl_trace){&ask->ran.data[i], 1});

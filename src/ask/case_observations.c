@@ -50,23 +50,25 @@ static void take_trace(struct ask_case *ask, const struct evidence_observation *
     static const enum trace_kind kinds[] = {[EVIDENCE_UNRELIABLE] = TRACE_UNRELIABLE,
                                             [EVIDENCE_RELIABLE] = TRACE_RELIABLE,
                                             [EVIDENCE_BURST] = TRACE_BURST};
-    struct id_set *entries =
-        arena_alloc_array(&ask->arena, observation->entry_count + 1u, struct id_set);
+    struct trace_entry *entries =
+        arena_alloc_array(&ask->arena, observation->entry_count + 1u, struct trace_entry);
     uint32_t *single = arena_alloc_array(&ask->arena, observation->entry_count + 1u, uint32_t);
     uint32_t count = 0, singles = 0;
 
     for (uint32_t e = 0; e < observation->entry_count; e++) {
-        entries[count] = points_set(ask, &observation->entries[e]);
+        struct id_set nodes = points_set(ask, &observation->entries[e]);
+
+        entries[count] = (struct trace_entry){.nodes = nodes};
         // code that the model does not have: nothing is known of it, and nothing of the order at
         // all
-        if (entries[count].count != observation->entries[e].count &&
+        if (nodes.count != observation->entries[e].count &&
             observation->reliability != EVIDENCE_UNRELIABLE)
             return;
-        if (entries[count].count != observation->entries[e].count)
+        if (nodes.count != observation->entries[e].count)
             continue;
-        if (entries[count].count == 1) {
-            ask_id_vec_push(&ask->ran, entries[count].data[0]);
-            single[singles++] = entries[count].data[0];
+        if (nodes.count == 1) {
+            ask_id_vec_push(&ask->ran, nodes.data[0]);
+            single[singles++] = nodes.data[0];
         }
         count++;
     }
@@ -75,7 +77,7 @@ static void take_trace(struct ask_case *ask, const struct evidence_observation *
     if (singles > 1 && ask->flow->signals == FLOW_NONE)
         ask_trace_vec_push(&ask->traces, (struct utl_trace){single, singles});
     if (count > 1 || observation->reliability != EVIDENCE_UNRELIABLE ||
-        (count == 1 && entries[0].count > 1))
+        (count == 1 && entries[0].nodes.count > 1))
         add_language(ask,
                      language_trace(kinds[observation->reliability], entries, count,
                                     points_set(ask, &observation->alphabet)),

@@ -4,6 +4,7 @@
  * with an activation of library code between two where one calls the other back, and of the
  * kernel's where a signal handler was called; a gap where frames may be missing.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,7 @@ static uint64_t hash_facts(const struct view_facts *facts)
 
     hash = hash_ids(hash, facts->at, facts->at_count);
     hash = hash_ids(hash, facts->closed, facts->closed_count);
+    hash = hash_ids(hash, facts->amid, facts->amid_count);
     hash = hash_ids(hash, facts->ran, facts->ran_count);
     hash = hash_mix(hash ^ (uint64_t)facts->from_entry << 1 ^ facts->to_end ^
                     (uint64_t)facts->is_direct << 2);
@@ -77,6 +79,7 @@ static bool same_facts(const struct view_facts *a, const struct view_facts *b)
                 a->step_count == b->step_count &&
                 same_ids(a->at, a->at_count, b->at, b->at_count) &&
                 same_ids(a->closed, a->closed_count, b->closed, b->closed_count) &&
+                same_ids(a->amid, a->amid_count, b->amid, b->amid_count) &&
                 same_ids(a->ran, a->ran_count, b->ran, b->ran_count);
 
     // a loop is told by one of its nodes
@@ -358,16 +361,55 @@ static void add_end(struct chain *chain, enum entered entered)
         ask_id_vec_push(&thread->ends, chain->last.at[i]);
 }
 
-// A frame that was interrupted, by a handler too, or that waits for a call which the compiler or
-// assembly made, has not come to the end of its node.
-static void add_cut(struct chain *chain, const struct evidence_frame *frame, bool unasked)
+// Is this the function that the site calls? Libraries have several names for one.
+static bool is_callee(const struct model_site *site, const char *name)
 {
-    const struct ask_case *ask = chain->ask;
+    char plain[128], called[128];
 
-    for (uint32_t i = 0; i < chain->last.at_count; i++)
-        if (frame->interrupted || unasked || !ask->flow->node_set[chain->last.at[i]] ||
-            ask->model->nodes[chain->last.at[i]].flags & NODE_ASM)
-            ask_id_vec_push(&chain->thread->cut, chain->last.at[i]);
+    if (!site->callee || !name || library_is_builtin(site->callee))
+        return false;
+    if (!library_plain_name(name, plain, sizeof(plain)))
+        snprintf(plain, sizeof(plain), "%s", name);
+    if (!library_plain_name(site->callee, called, sizeof(called)))
+        snprintf(called, sizeof(called), "%s", site->callee);
+    return strcmp(plain, called) == 0;
+}
+
+// Does the frame certainly wait for the call that ends this node, and not for one that the compiler
+// or assembly makes in the middle of it?
+static bool waits_at_end(const struct ask_case *ask, const struct evidence_thread *evidence,
+                         const struct stack_frame *frame, const struct stack_frame *next,
+                         uint32_t node)
+{
+    const struct model_node *in = &ask->model->nodes[node];
+    uint32_t function;
+
+    if (frame->frame->interrupted || frame->number == 0 || in->flags & NODE_ASM ||
+        in->site.value == MODEL_NONE || bitset_test(&ask->closed, node))
+        return false;
+    const struct evidence_frame *inner = &evidence->frames[frame->number - 1];
+    if (inner->kind == EVIDENCE_FRAME_MODEL &&
+        case_function(ask, inner->function.module_id, inner->function.index, &function))
+        return ask->flow->node_set[node] != 0;
+    // what compilers call by themselves does not call back
+    if (next && next->entered == ENTERED_BY_LIBRARY &&
+        enters(ask, node, ENTERED_BY_LIBRARY, next->function))
+        return true;
+    return is_callee(model_site(ask->model, in->site), inner->function.name);
+}
+
+// A frame that does not has perhaps not come to the end of its node.
+static void find_amid(struct chain *chain, const struct evidence_thread *evidence,
+                      const struct stack_frame *frame, const struct stack_frame *next, bool unasked,
+                      struct view_facts *facts)
+{
+    uint32_t *amid = arena_alloc_array(&chain->ask->arena, facts->at_count + 1u, uint32_t);
+
+    facts->amid = amid;
+    for (uint32_t i = 0; i < facts->at_count; i++)
+        if (unasked || !waits_at_end(chain->ask, evidence, frame, next, facts->at[i]))
+            amid[facts->amid_count++] = facts->at[i];
+    ask_id_vec_append(&chain->thread->cut, amid, facts->amid_count);
 }
 
 // Does the frame wait for a call that the compiler has made (of the program's own floor)?
@@ -407,9 +449,9 @@ static void add_frames(struct chain *chain, const struct evidence_thread *eviden
         narrow(chain, &facts, !frame->frame->interrupted && !unasked, next ? next->entered : inside,
                next ? next->function : FLOW_NONE);
         chain->thread->is_doubtful |= unasked;
+        find_amid(chain, evidence, frame, next, unasked, &facts);
         add_link(chain, frame->function);
         add_view(chain, &facts);
-        add_cut(chain, frame->frame, unasked);
     }
     if (frames.length)
         add_end(chain, inside);

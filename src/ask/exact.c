@@ -124,6 +124,8 @@ void exact_init(struct exact *exact, const struct ask_case *ask, const struct as
                                       .start = thread->start,
                                       .ends = thread->ends.data,
                                       .end_count = (uint32_t)thread->ends.length,
+                                      .amid = thread->cut.data,
+                                      .amid_count = (uint32_t)thread->cut.length,
                                       .verdict_only = settings->verdict_only,
                                       .opens = settings->opens,
                                       .state_limit = settings->state_limit};

@@ -74,7 +74,8 @@ struct automaton *query_automaton(const struct query *query, enum query_precisio
 // them. A run that fits the query fits all of it; the other way round too where is_exact.
 struct query_utl {
     bool is_exact;
-    struct id_set removed;
+    struct id_set removed; // nodes that are not passed
+    struct id_set entered; // of those: control may stand in them, before what does not happen
     struct id_sequence {
         const uint32_t *data;
         uint32_t count;

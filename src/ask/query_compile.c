@@ -19,6 +19,7 @@ enum form {
 
 VEC_DEFINE(event_vec, struct event);
 VEC_DEFINE(context_vec, struct context);
+VEC_DEFINE(spot_vec, struct node_spot);
 VEC_DEFINE(context_name_vec, const struct query_function *);
 
 struct compiler {
@@ -58,14 +59,18 @@ static struct event atom_event(const struct compiler *compiler, const struct que
     case ATOM_CALL:
         if (!modelless)
             return call_event(compiler, function, EVENT_CALL);
-        return (struct event){.kind = EVENT_STEP, .nodes = function->callers};
+        return (struct event){
+            .kind = EVENT_STEP, .nodes = function->callers, .spots = function->calls};
     case ATOM_RETURN:
         return call_event(compiler, function, EVENT_LEAVE);
     case ATOM_SITE:
         return (struct event){.kind = modelless ? EVENT_STEP : EVENT_CALL,
                               .nodes = node->atom.nodes,
+                              .spots = modelless ? node->atom.spots : (struct spot_set){NULL, 0},
                               .functions = function->functions};
     case ATOM_PLACE:
+        return (struct event){
+            .kind = EVENT_STEP, .nodes = node->atom.nodes, .spots = node->atom.spots};
     case ATOM_ENTRY:
     case ATOM_NODE:
         break;
@@ -204,7 +209,8 @@ static struct language *compile_product(struct compiler *compiler, const struct 
 // A sequence of nodes is a trace; it needs one number instead of sets.
 static struct language *compile_trace(struct compiler *compiler, const struct query_node *node)
 {
-    struct id_set *entries = arena_alloc_array(&compiler->arena, node->part_count, struct id_set);
+    struct trace_entry *entries =
+        arena_alloc_array(&compiler->arena, node->part_count, struct trace_entry);
 
     for (uint32_t i = 0; i < node->part_count; i++) {
         if (node->parts[i]->kind != QUERY_ATOM)
@@ -212,7 +218,7 @@ static struct language *compile_trace(struct compiler *compiler, const struct qu
         struct event event = atom_event(compiler, node->parts[i]);
         if (event.kind != EVENT_STEP)
             return NULL;
-        entries[i] = event.nodes;
+        entries[i] = (struct trace_entry){event.nodes, event.spots};
     }
     return language_trace(TRACE_UNRELIABLE, entries, node->part_count, (struct id_set){NULL, 0});
 }
@@ -367,6 +373,19 @@ static struct language *compile(struct compiler *compiler, const struct query_no
     return NULL;
 }
 
+// All spots that the query names.
+static void collect_spots(const struct compiler *compiler, const struct query_node *node,
+                          struct spot_vec *ret)
+{
+    if (node->kind == QUERY_ATOM) {
+        struct event event = atom_event(compiler, node);
+
+        spot_vec_append(ret, event.spots.data, event.spots.count);
+    }
+    for (uint32_t i = 0; i < node->part_count; i++)
+        collect_spots(compiler, node->parts[i], ret);
+}
+
 struct automaton *query_automaton(const struct query *query, enum query_precision precision)
 {
     struct compiler compiler = {.query = query};
@@ -376,6 +395,11 @@ struct automaton *query_automaton(const struct query *query, enum query_precisio
     assert(precision == QUERY_EXACT || language_is_regular(language));
     struct automaton *automaton = automaton_create(language, compiler.contexts.data,
                                                    (uint32_t)compiler.contexts.length, query->text);
+    struct spot_vec spots = VEC_INIT;
+
+    collect_spots(&compiler, query->root, &spots);
+    automaton_set_spots(automaton, spots.data, (uint32_t)spots.length);
+    spot_vec_deinit(&spots);
     context_vec_deinit(&compiler.contexts);
     context_name_vec_deinit(&compiler.names);
     arena_deinit(&compiler.arena);

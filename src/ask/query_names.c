@@ -10,6 +10,7 @@
 #include "program/model.h"
 
 VEC_DEFINE(id_vec, uint32_t);
+VEC_DEFINE(spot_vec, struct node_spot);
 
 struct resolver {
     struct query *query;
@@ -109,6 +110,80 @@ static struct error *unknown_column(struct resolver *resolver, const struct quer
                        atom->line, list.data);
 }
 
+// Is this what the atom names?
+static bool is_named(const struct resolver *resolver, const struct query_atom *atom,
+                     struct file_id file, uint32_t line, uint32_t column)
+{
+    return line == atom->line && (!atom->column || column == atom->column) &&
+           file.value != MODEL_NONE && file_matches(resolver->model, file, atom->file);
+}
+
+// Where in the node control comes to the place: at its beginning, and wherever it comes back from
+// another one.
+static void add_spots(const struct resolver *resolver, const struct query_atom *atom, uint32_t n,
+                      struct spot_vec *ret)
+{
+    const struct model *model = resolver->model;
+    const struct model_node *node = model_node(model, (struct node_id){n});
+    const struct model_module *module =
+        model_module(model, model_function(model, node->function)->module);
+    bool begun = false, there = is_named(resolver, atom, node->file, node->line, node->column);
+
+    if (there)
+        spot_vec_push(ret, (struct node_spot){n, 0});
+    if (!module->code)
+        return;
+    const struct code_node *in = model_code_node(model, (struct node_id){n});
+    for (uint32_t i = 0; i < in->insn_count; i++) {
+        const struct place *place =
+            code_own_place(module->code, module->code->insns[in->first_insn + i].place);
+
+        if (!place || !place->line)
+            continue;
+        bool was_there = there;
+        there = is_named(resolver, atom, module->files[place->file], place->line, place->column);
+        if (there && !was_there)
+            spot_vec_push(ret, (struct node_spot){n, begun ? i : 0});
+        begun = true;
+    }
+}
+
+// The vector's spots as a set that lives as long as the query.
+static struct spot_set keep_spots(struct resolver *resolver, struct spot_vec *spots)
+{
+    struct spot_set set = spot_set_make(spots->data, (uint32_t)spots->length);
+
+    set.data = arena_memdup(&resolver->query->arena, spots->data, set.count * sizeof(*set.data));
+    spot_vec_deinit(spots);
+    return set;
+}
+
+static void find_spots(struct resolver *resolver, struct query_atom *atom)
+{
+    struct spot_vec spots = VEC_INIT;
+
+    for (uint32_t i = 0; i < atom->nodes.count; i++)
+        add_spots(resolver, atom, atom->nodes.data[i], &spots);
+    atom->spots = keep_spots(resolver, &spots);
+}
+
+// The last instruction of each node: the call that it ends with.
+static struct spot_set call_spots(struct resolver *resolver, struct id_set nodes)
+{
+    const struct model *model = resolver->model;
+    struct spot_vec spots = VEC_INIT;
+
+    for (uint32_t i = 0; i < nodes.count; i++) {
+        struct node_id node = {nodes.data[i]};
+        const struct model_module *module =
+            model_module(model, model_function(model, model_node(model, node)->function)->module);
+        uint32_t count = module->code ? model_code_node(model, node)->insn_count : 0;
+
+        spot_vec_push(&spots, (struct node_spot){node.value, count ? count - 1 : 0});
+    }
+    return keep_spots(resolver, &spots);
+}
+
 static struct error *resolve_column(struct resolver *resolver, struct query_atom *atom)
 {
     struct columns columns = {.atom = atom};
@@ -118,6 +193,7 @@ static struct error *resolve_column(struct resolver *resolver, struct query_atom
     if (columns.nodes.length == 0)
         err = unknown_column(resolver, atom, &columns.others);
     atom->nodes = keep_set(resolver, &columns.nodes);
+    find_spots(resolver, atom);
     id_vec_deinit(&columns.others);
     return err;
 }
@@ -138,6 +214,7 @@ static struct error *resolve_place(struct resolver *resolver, struct query_atom 
     for (uint32_t i = 0; i < count; i++)
         id_vec_push(&nodes, found[i].value);
     atom->nodes = keep_set(resolver, &nodes);
+    find_spots(resolver, atom);
     return NULL;
 }
 
@@ -205,6 +282,7 @@ static void find_sites(struct resolver *resolver, struct query_function *functio
             id_vec_push(&nodes, site->node.value);
     }
     function->callers = keep_set(resolver, &nodes);
+    function->calls = call_spots(resolver, function->callers);
 }
 
 static void find_functions(struct resolver *resolver, struct query_function *function)
@@ -301,6 +379,7 @@ static struct error *resolve_site(struct resolver *resolver, struct query_node *
         if (id_set_has(node->function.callers, atom->nodes.data[i]))
             id_vec_push(&nodes, atom->nodes.data[i]);
     atom->nodes = keep_set(resolver, &nodes);
+    atom->spots = call_spots(resolver, atom->nodes);
     if (atom->nodes.count == 0)
         return query_error(resolver->query->text, ERROR_NOT_FOUND, node->where, resolver->where,
                            "no call on line %u of '%s' can enter '%s' directly", atom->line,

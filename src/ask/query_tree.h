@@ -57,6 +57,7 @@ struct query_function {
     struct id_set entries;   // their first nodes
     bool entered_once;       // a call reaches them once: no edge leads there
     struct id_set callers;   // nodes whose call may enter them; without a model: that name it
+    struct spot_set calls;   // without a model: where in them the call is
     struct id_set own_nodes; // all nodes of the functions: only where it is looked inside of
 };
 
@@ -75,6 +76,7 @@ struct query_atom {
     struct query_place file_where, line_where;
     uint32_t line, column; // column 0: any
     struct id_set nodes;   // of a place, a node, an entry
+    struct spot_set spots; // of a place: where in them it begins
 };
 
 struct query_node {

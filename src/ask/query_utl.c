@@ -34,7 +34,7 @@ struct sequence {
 
 VEC_DEFINE(element_vec, struct element);
 VEC_DEFINE(sequence_vec, struct sequence);
-VEC_DEFINE(removed_vec, uint32_t);
+VEC_DEFINE(removed_vec, struct node_spot);
 
 // What is known of all runs of a part.
 struct known {
@@ -76,7 +76,13 @@ static void add_sequence(struct builder *builder, struct known *known,
 
 // ---- Events
 
-// The nodes of an event that is about nodes only.
+static void add_nodes(struct removed_vec *ret, struct id_set nodes)
+{
+    for (uint32_t i = 0; i < nodes.count; i++)
+        removed_vec_push(ret, (struct node_spot){nodes.data[i], 0});
+}
+
+// The nodes of an event that is about nodes only, and where in them it is.
 static bool event_nodes(const struct query_node *node, struct removed_vec *ret)
 {
     const struct query_atom *atom = &node->atom;
@@ -90,11 +96,12 @@ static bool event_nodes(const struct query_node *node, struct removed_vec *ret)
     if (node->kind != QUERY_ATOM)
         return false;
     bool modelless = node->function.functions.count == 0;
-    if (atom->kind == ATOM_PLACE || atom->kind == ATOM_ENTRY || atom->kind == ATOM_NODE ||
-        (atom->kind == ATOM_SITE && modelless))
-        removed_vec_append(ret, atom->nodes.data, atom->nodes.count);
+    if (atom->kind == ATOM_ENTRY || atom->kind == ATOM_NODE)
+        add_nodes(ret, atom->nodes);
+    else if (atom->kind == ATOM_PLACE || (atom->kind == ATOM_SITE && modelless))
+        removed_vec_append(ret, atom->spots.data, atom->spots.count);
     else if (atom->kind == ATOM_CALL && modelless)
-        removed_vec_append(ret, node->function.callers.data, node->function.callers.count);
+        removed_vec_append(ret, node->function.calls.data, node->function.calls.count);
     else
         return false;
     return true;
@@ -116,15 +123,22 @@ static void happens_by_entry(struct builder *builder, const struct query_node *n
     add_sequence(builder, ret, &element, 1);
 }
 
+static bool is_one_node(const struct removed_vec *spots)
+{
+    for (size_t i = 1; i < spots->length; i++)
+        if (spots->data[i].node != spots->data[0].node)
+            return false;
+    return spots->length > 0;
+}
+
 static void happens(struct builder *builder, const struct query_node *node, struct known *ret)
 {
     struct removed_vec nodes = VEC_INIT;
 
     if (event_nodes(node, &nodes)) {
-        struct id_set set = id_set_make(nodes.data, (uint32_t)nodes.length);
         struct element element = {.moment = MOMENT_EXACT};
-        if (set.count == 1) {
-            element.node = set.data[0];
+        if (is_one_node(&nodes)) {
+            element.node = nodes.data[0].node;
             add_sequence(builder, ret, &element, 1);
         } else {
             lose(builder, node);
@@ -272,8 +286,7 @@ static void know_never(struct builder *builder, const struct query_node *node, s
         return;
     ret->removed.length = before;
     if (node->kind == QUERY_ATOM && node->atom.kind == ATOM_CALL) // nothing else leads to its entry
-        removed_vec_append(&ret->removed, node->function.entries.data,
-                           node->function.entries.count);
+        add_nodes(&ret->removed, node->function.entries);
     else
         lose(builder, node);
 }
@@ -345,28 +358,51 @@ static void know(struct builder *builder, const struct query_node *node, bool ne
 
 // ---- Result
 
+// Nodes that are not passed; and those of them that control may stand in all the same, since what
+// does not happen is not at their beginning.
+static void take_removed(struct query *query, struct removed_vec *removed)
+{
+    struct query_utl *utl = &query->utl;
+    struct spot_set spots = spot_set_make(removed->data, (uint32_t)removed->length);
+    uint32_t *nodes = arena_alloc_array(&query->arena, spots.count + (size_t)1, uint32_t);
+    uint32_t *entered = arena_alloc_array(&query->arena, spots.count + (size_t)1, uint32_t);
+
+    utl->removed = (struct id_set){nodes, 0};
+    utl->entered = (struct id_set){entered, 0};
+    for (uint32_t i = 0; i < spots.count; i++) {
+        if (i > 0 && spots.data[i - 1].node == spots.data[i].node)
+            continue;
+        nodes[utl->removed.count++] = spots.data[i].node;
+        if (spots.data[i].insn)
+            entered[utl->entered.count++] = spots.data[i].node;
+    }
+}
+
 void query_make_utl(struct query *query)
 {
     struct builder builder = {.query = query, .lost = STRBUF_INIT};
     struct known known = {0};
     struct query_utl *utl = &query->utl;
+    bool within = false;
 
     know(&builder, query->root, false, &known);
-    struct id_set removed = id_set_make(known.removed.data, (uint32_t)known.removed.length);
-    utl->removed.count = removed.count;
-    utl->removed.data = arena_alloc_array(&query->arena, removed.count + (size_t)1, uint32_t);
-    if (removed.count)
-        memcpy((void *)utl->removed.data, removed.data, removed.count * sizeof(*removed.data));
+    take_removed(query, &known.removed);
     utl->sequence_count = (uint32_t)known.sequences.length;
     utl->sequences =
         arena_alloc_array(&query->arena, known.sequences.length + 1, struct id_sequence);
     for (uint32_t i = 0; i < utl->sequence_count; i++) {
         const struct sequence *elements = sequence_vec_at(&known.sequences, i);
         uint32_t *nodes = arena_alloc_array(&query->arena, elements->length + 1, uint32_t);
+        uint32_t count = 0;
+        // two that follow each other in one node may be of one visit
         for (size_t e = 0; e < elements->length; e++)
-            nodes[e] = elements->data[e].node;
-        utl->sequences[i] = (struct id_sequence){nodes, (uint32_t)elements->length};
+            if (!count || nodes[count - 1] != elements->data[e].node)
+                nodes[count++] = elements->data[e].node;
+        within |= count < elements->length;
+        utl->sequences[i] = (struct id_sequence){nodes, count};
     }
+    if (within || (utl->sequence_count && utl->entered.count))
+        lose(&builder, query->root);
     utl->is_exact = builder.lost.length == 0;
     utl->lost = utl->is_exact ? NULL : arena_strdup(&query->arena, builder.lost.data);
     known_deinit(&known);

@@ -23,6 +23,7 @@ struct frame {
     uint32_t begin; // event that it began with
     uint32_t node;  // where it is; FLOW_NONE: not begun
     enum arrival arrival;
+    uint32_t insn; // how far it has come in the node, as far as the run tells
 };
 VEC_DEFINE(frame_vec, struct frame);
 
@@ -55,6 +56,19 @@ static bool may_jump(const struct replay *replay, const struct frame *frame)
     return bitset_test(&replay->ask->closed, frame->node) && replay->flow->signals != FLOW_NONE;
 }
 
+// Control goes on in the node that it is in.
+static void replay_on(struct replay *replay, const struct run_event *event)
+{
+    struct frame *frame =
+        replay->stack.length ? &replay->stack.data[replay->stack.length - 1] : NULL;
+
+    if (!frame || frame->node != event->node || frame->arrival != AT_NODE ||
+        frame->insn >= event->insn)
+        replay->problem = "it goes on in a node where it is not";
+    else
+        frame->insn = event->insn;
+}
+
 static void replay_step(struct replay *replay, uint32_t node)
 {
     struct frame *frame =
@@ -64,7 +78,7 @@ static void replay_step(struct replay *replay, uint32_t node)
     replay->visits[node]++;
     if (!frame) {
         frame_vec_push(&replay->stack, (struct frame){replay->flow->node_function[node], replay->at,
-                                                      node, AT_NODE});
+                                                      node, AT_NODE, 0});
         if (replay->flow->functions[replay->ask->threads[0].start].entry != node)
             replay->problem = "it does not begin where the thread began";
         return;
@@ -89,6 +103,7 @@ static void replay_step(struct replay *replay, uint32_t node)
         replay->problem = "a step is no edge of the program";
     frame->node = node;
     frame->arrival = AT_NODE;
+    frame->insn = 0;
 }
 
 static void replay_call(struct replay *replay, const struct run_event *event)
@@ -98,7 +113,7 @@ static void replay_call(struct replay *replay, const struct run_event *event)
     if (!replay->stack.length || frame->node != event->node || frame->arrival != AT_NODE)
         replay->problem = "a call is made where control is not";
     frame_vec_push(&replay->stack,
-                   (struct frame){event->function, replay->at + 1, FLOW_NONE, AT_NODE});
+                   (struct frame){event->function, replay->at + 1, FLOW_NONE, AT_NODE, 0});
 }
 
 static void replay_leave(struct replay *replay, const struct run_event *event)
@@ -208,27 +223,120 @@ static void check_facts(struct replay *replay)
             replay->problem = "it misses something that ran";
 }
 
-// The word of the run, letter by letter, with a stack of symbols of its own.
-static bool automaton_takes(struct automaton *automaton, const struct run *run, bool flat)
+// ---- The word of the run, letter by letter
+
+struct reading {
+    const struct flow *flow;
+    struct automaton *automaton;
+    uint32_t state;
+    struct reading_frame {
+        uint32_t node, insn, symbol;
+        bool jumped; // control has left the node, perhaps before its end
+    } *frames;
+    uint32_t depth; // of the frame that control is in
+};
+
+// A run tells of the spots that mattered to whoever made it. Others come as late as they can: when
+// control is further on, or leaves the node.
+static void read_up_to(struct reading *reading, uint32_t insn)
 {
-    uint32_t *symbols = xmalloc_array(run->count + 1u, sizeof(*symbols)), depth = 0;
-    uint32_t state = automaton->initial;
+    struct reading_frame *frame = &reading->frames[reading->depth];
 
-    for (uint32_t i = 0; state != AUTOMATON_DEAD && i < run->count; i++) {
-        const struct run_event *event = &run->events[i];
+    if (frame->node != FLOW_NONE && !frame->jumped)
+        reading->state =
+            automaton_go(reading->automaton, reading->state, frame->node, frame->insn, insn);
+    frame->insn = insn;
+}
 
-        if (event->letter == RUN_STEP)
-            state = automaton->step(automaton, state, event->node);
-        else if (event->letter == RUN_CALL)
-            state =
-                automaton->call(automaton, state, event->node, event->function, &symbols[depth++]);
-        else if (!flat && depth)
-            state =
-                automaton->leave(automaton, state, symbols[--depth], event->node, event->function);
+static void read_leave(struct reading *reading, const struct run_event *event)
+{
+    struct reading_frame *inner = &reading->frames[reading->depth], *outer = inner - 1;
+
+    read_up_to(reading, UINT32_MAX);
+    if (!reading->depth || reading->state == AUTOMATON_DEAD)
+        return;
+    outer->jumped = inner->jumped || inner->node == FLOW_NONE ||
+                    !(reading->flow->node_flags[inner->node] & FLOW_RETURNS);
+    reading->depth--;
+    reading->state = reading->automaton->leave(reading->automaton, reading->state, outer->symbol,
+                                               event->node, event->function);
+}
+
+// May a frame stand in the node, and not have come to its end?
+static bool is_amid(const struct ask_thread *thread, uint32_t node)
+{
+    for (size_t i = 0; i < thread->cut.length; i++)
+        if (thread->cut.data[i] == node)
+            return true;
+    return false;
+}
+
+// `amid`: of a call, it is made where control need not have come to the end of the node.
+static void read_event(struct reading *reading, const struct run_event *event, bool amid)
+{
+    struct automaton *automaton = reading->automaton;
+    struct reading_frame *frame = &reading->frames[reading->depth];
+
+    if (event->letter == RUN_CALL) {
+        if (!amid && event->function != reading->flow->signals)
+            read_up_to(reading, UINT32_MAX);
+        if (reading->state == AUTOMATON_DEAD)
+            return;
+        reading->state = automaton->call(automaton, reading->state, event->node, event->function,
+                                         &frame->symbol);
+        reading->frames[++reading->depth] = (struct reading_frame){.node = FLOW_NONE};
+    } else if (event->letter == RUN_LEAVE) {
+        read_leave(reading, event);
+    } else if (event->insn) {
+        // without contexts a handler has returned to wherever this is
+        if (frame->node == event->node)
+            read_up_to(reading, event->insn);
+        *frame = (struct reading_frame){.node = event->node, .insn = event->insn};
+        reading->state = automaton_step(automaton, reading->state, event->node, event->insn);
+    } else {
+        read_up_to(reading, UINT32_MAX);
+        *frame = (struct reading_frame){.node = event->node};
+        reading->state = automaton_step(automaton, reading->state, event->node, 0);
     }
-    bool takes = state != AUTOMATON_DEAD && automaton->accepts(automaton, state);
-    free(symbols);
-    return takes;
+}
+
+// By event: is it a call that stays pending, or may be one (runs without contexts do not tell)?
+static bool *find_pending(const struct run *run, bool flat)
+{
+    bool *pends = xcalloc(run->count + 1u, sizeof(*pends));
+    uint32_t *open = xmalloc_array(run->count + 1u, sizeof(*open)), depth = 0;
+
+    for (uint32_t i = 0; i < run->count; i++) {
+        if (run->events[i].letter == RUN_CALL)
+            open[depth++] = i;
+        else if (run->events[i].letter == RUN_LEAVE && depth && !flat)
+            depth--;
+    }
+    while (depth)
+        pends[open[--depth]] = true;
+    free(open);
+    return pends;
+}
+
+static bool automaton_takes(const struct ask_case *ask, struct automaton *automaton,
+                            const struct run *run, bool flat)
+{
+    struct reading reading = {
+        .flow = ask->flow, .automaton = automaton, .state = automaton->initial};
+
+    reading.frames = xmalloc_array(run->count + 2u, sizeof(*reading.frames));
+    reading.frames[0] = (struct reading_frame){.node = FLOW_NONE};
+    bool *pends = find_pending(run, flat);
+    for (uint32_t i = 0; reading.state != AUTOMATON_DEAD && i < run->count; i++)
+        read_event(&reading, &run->events[i],
+                   pends[i] && is_amid(&ask->threads[0], run->events[i].node));
+    free(pends);
+    const struct ask_view_vec *views = &ask->threads[0].views;
+    bool ends_in_gap = !views->length || views->data[views->length - 1]->function == FLOW_NONE;
+    if (!ends_in_gap && !is_amid(&ask->threads[0], reading.frames[reading.depth].node))
+        read_up_to(&reading, UINT32_MAX);
+    free(reading.frames);
+    return reading.state != AUTOMATON_DEAD && automaton->accepts(automaton, reading.state);
 }
 
 // ---- Without contexts
@@ -291,6 +399,13 @@ static const char *flat_problem(const struct ask_case *ask, const struct run *ru
             }
             continue;
         }
+        if (event->letter == RUN_STEP && event->insn) {
+            // back in the node that a handler came in, it may be anywhere
+            if (event->node != node && ask->flow->signals == FLOW_NONE)
+                return "it goes on in a node where it is not";
+            node = event->node;
+            continue;
+        }
         if (node != FLOW_NONE && bitset_test(&ask->closed, node) && !ask->flow->has_jumps)
             return "it passes a call that was never made";
         if (called != FLOW_NONE ? ask->flow->functions[called].entry != event->node
@@ -319,7 +434,9 @@ const char *witness_problem(const struct ask_case *ask, const struct run *run,
         const struct run_event *event = &run->events[i];
 
         replay.at = i;
-        if (event->letter == RUN_STEP)
+        if (event->letter == RUN_STEP && event->insn)
+            replay_on(&replay, event);
+        else if (event->letter == RUN_STEP)
             replay_step(&replay, event->node);
         else if (event->letter == RUN_CALL)
             replay_call(&replay, event);
@@ -333,13 +450,13 @@ const char *witness_problem(const struct ask_case *ask, const struct run *run,
     if (!flat && !replay.problem)
         check_facts(&replay);
     for (size_t i = 0; !replay.problem && ask->is_single && i < ask->automata.length; i++)
-        if (!automaton_takes(ask->automata.data[i], run, flat))
+        if (!automaton_takes(ask, ask->automata.data[i], run, flat))
             replay.problem = "it does not fit an observation";
     const struct ask_automaton_vec *given = flat ? &ask->given_flat : &ask->given;
     for (size_t i = 0; !replay.problem && i < given->length; i++)
-        if (!automaton_takes(given->data[i], run, flat))
+        if (!automaton_takes(ask, given->data[i], run, flat))
             replay.problem = "it does not fit what was given";
-    if (!replay.problem && query && !automaton_takes(query, run, flat))
+    if (!replay.problem && query && !automaton_takes(ask, query, run, flat))
         replay.problem = "it does not fit the query";
     frame_vec_deinit(&replay.stack);
     free(replay.visits);

@@ -24,7 +24,9 @@ static void common_specs(struct options *options, struct common_targets *targets
     specs[0] = (struct option_spec){
         "json", 0, NULL, "print JSON (docs/formats)", OPTION_FLAG, &options->json};
     specs[1] = (struct option_spec){
-        "quiet", 'q', NULL, "no progress, no warnings", OPTION_FLAG, &options->quiet};
+        "quiet",     'q',
+        NULL,        "no progress, no warnings, no text: the exit status tells",
+        OPTION_FLAG, &options->quiet};
     specs[2] = (struct option_spec){
         "time", 0, "T", "stop after T (10, 500ms, 2m), exit status 3", OPTION_TEXT, &targets->time};
     specs[3] = (struct option_spec){"memory",    0,

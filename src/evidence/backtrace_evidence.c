@@ -175,8 +175,10 @@ static uint32_t make_located(struct maker *maker, uint32_t i)
 {
     struct joiner *joiner = maker->joiner;
     const struct join_frame *text = &maker->text[i];
-    struct locate_stop stop = {
-        .pc = text->address, .interrupted = text->interrupted, .is_inside = text->is_inside};
+    struct locate_stop stop = {.pc = text->address,
+                               .interrupted = text->interrupted,
+                               .is_inside = text->is_inside,
+                               .callee = maker->frames.length ? last_name(maker) : NULL};
     struct located located = locator_at(joiner->locator, &stop);
     uint32_t told = frames_told(maker, i, &located);
     if (text->interrupted && i > 0 && maker->text[i - 1].may_be_signal) {

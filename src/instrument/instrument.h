@@ -178,6 +178,8 @@ void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data);
 bool plugin_is_final(LLVMValueRef function);
 // Adds what LLVM knows of a library function of this name; true if that is that it only reads.
 bool plugin_infer_library(LLVMValueRef function);
+// Is this the name of a function that the optimiser knows?
+bool plugin_is_library(LLVMValueRef function, const char *name, size_t length);
 // Puts what is known of the callee onto the call.
 void plugin_keep_attributes(LLVMValueRef call);
 // A function or a call: attributes.c.

@@ -157,24 +157,48 @@ static void place(const struct instrumented_module *module, LLVMValueRef plain)
                           LLVMMDNodeInContext2(module->context, words, 2));
 }
 
+static void add_string(const struct instrumented_module *module, LLVMValueRef f, const char *key,
+                       const char *value)
+{
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(module->context, key, (unsigned)strlen(key),
+                                                      value, (unsigned)strlen(value)));
+}
+
+/*
+ * LLVM makes no call of memset of a loop in memset itself, and none of calloc of malloc and memset
+ * in calloc: it knows them by their names, which the copy has not.
+ */
+static void keep_from_calling_itself(const struct instrumented_module *module, LLVMValueRef plain,
+                                     const char *name, size_t length)
+{
+    char *own = xasprintf("no-builtin-%.*s", (int)length, name);
+    bool is_memory = (length == 6 && (!memcmp(name, "memset", 6) || !memcmp(name, "memcpy", 6)));
+
+    if (plugin_is_library(plain, name, length))
+        add_string(module, plain, own, "");
+    free(own);
+    if (is_memory) { // then loops become neither
+        add_string(module, plain, "no-builtin-memset", "");
+        add_string(module, plain, "no-builtin-memcpy", "");
+    }
+}
+
 void plain_copy(struct instrumented_module *module, struct instrumented_function *function)
 {
     size_t length;
     const char *name = LLVMGetValueName2(function->function, &length);
     char *copy_name = xasprintf("%.*s" LAYOUT_PLAIN_SUFFIX, (int)length, name);
     char value[32];
-    int value_length =
-        snprintf(value, sizeof(value), "%016" PRIx64 ":%u", module->module_id, function->index);
 
+    snprintf(value, sizeof(value), "%016" PRIx64 ":%u", module->module_id, function->index);
     function->plain = plugin_copy_function(function->function, copy_name);
     free(copy_name);
+    keep_from_calling_itself(module, function->plain, name, length);
     LLVMSetLinkage(function->plain, LLVMInternalLinkage);
     LLVMSetVisibility(function->plain, LLVMDefaultVisibility);
     if (function->flags & SECTION_FUNCTION_TUNABLE)
-        LLVMAddAttributeAtIndex(
-            function->plain, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-            LLVMCreateStringAttribute(module->context, SWITCH_ATTRIBUTE,
-                                      sizeof(SWITCH_ATTRIBUTE) - 1, value, (unsigned)value_length));
+        add_string(module, function->plain, SWITCH_ATTRIBUTE, value);
     place(module, function->plain);
 }
 

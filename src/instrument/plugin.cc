@@ -36,6 +36,7 @@ bool plugin_has_prefix(LLVMValueRef function);
 void plugin_set_prefix(LLVMValueRef function, LLVMValueRef data);
 bool plugin_is_final(LLVMValueRef function);
 bool plugin_infer_library(LLVMValueRef function);
+bool plugin_is_library(LLVMValueRef function, const char *name, size_t length);
 void plugin_keep_attributes(LLVMValueRef call);
 void plugin_hold(LLVMValueRef function_or_call);
 void plugin_keep_held(LLVMValueRef declaration);
@@ -167,6 +168,15 @@ bool plugin_infer_library(LLVMValueRef function)
         return false;
     llvm::inferNonMandatoryLibFuncAttrs(*f, info);
     return f->onlyReadsMemory() && f->willReturn() && f->doesNotThrow();
+}
+
+bool plugin_is_library(LLVMValueRef function, const char *name, size_t length)
+{
+    llvm::Module *module = llvm::unwrap<llvm::Function>(function)->getParent();
+    llvm::TargetLibraryInfoImpl implementation(llvm::Triple(module->getTargetTriple()));
+    llvm::LibFunc known;
+
+    return implementation.getLibFunc(llvm::StringRef(name, length), known);
 }
 
 void plugin_keep_attributes(LLVMValueRef call)

@@ -324,9 +324,9 @@ static void tell_call(const struct calls *calls, uint32_t node, uint32_t how, st
     struct told inside = {.kind = end == CALL_JUMPS ? TOLD_JUMP : TOLD_RETURN,
                           .event = {.function = callee}};
 
-    path_event_vec_push(events, (struct run_event){RUN_LEAVE, node, callee});
+    path_event_vec_push(events, (struct run_event){RUN_LEAVE, node, callee, 0});
     told_vec_push(todo, (struct told){TOLD_NODE, {.node = node}});
-    told_vec_push(todo, (struct told){TOLD_EVENT, {RUN_CALL, node, callee}});
+    told_vec_push(todo, (struct told){TOLD_EVENT, {RUN_CALL, node, callee, 0}});
     told_vec_push(todo, inside);
 }
 
@@ -351,7 +351,7 @@ static void tell_one(const struct calls *calls, struct told told, struct told_ve
             told_vec_push(todo, (struct told){TOLD_NODE, {.node = node}});
         return;
     }
-    path_event_vec_push(events, (struct run_event){RUN_STEP, node, FLOW_NONE});
+    path_event_vec_push(events, (struct run_event){RUN_STEP, node, FLOW_NONE, 0});
     if (calls->before[node] == FLOW_NONE)
         return;
     how = calls->how[node];

@@ -23,7 +23,7 @@ uint32_t build_step(const struct graph_builder *builder, uint32_t state, uint32_
         return AUTOMATON_DEAD;
     if (!builder->automaton || state == AUTOMATON_DEAD)
         return state;
-    return builder->automaton->step(builder->automaton, state, node);
+    return automaton_pass(builder->automaton, state, node);
 }
 
 uint32_t build_call(const struct graph_builder *builder, uint32_t state, uint32_t node,

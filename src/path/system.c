@@ -324,7 +324,7 @@ static struct pushdown_automaton *goal_set(const struct system *system, uint32_t
 static void tell(struct path_event_vec *events, enum run_letter letter, uint32_t node,
                  uint32_t function)
 {
-    path_event_vec_push(events, (struct run_event){letter, node, function});
+    path_event_vec_push(events, (struct run_event){letter, node, function, 0});
 }
 
 static void tell_edge(const struct graph *graph, const struct graph_edge *edge, uint32_t *node,

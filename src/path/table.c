@@ -611,7 +611,7 @@ struct telling {
 static void tell_event(struct telling *telling, enum run_letter letter, uint32_t node,
                        uint32_t function)
 {
-    path_event_vec_push(telling->events, (struct run_event){letter, node, function});
+    path_event_vec_push(telling->events, (struct run_event){letter, node, function, 0});
 }
 
 // A shortest call that was passed; its events are told forwards.
@@ -675,7 +675,7 @@ static void tell_element(struct telling *telling, uint32_t id)
     uint32_t function = callee_of(table, call, &table->elements.data[element->through]);
     uint32_t from = table->graph->vertices.data[call->from].node;
     tell_event(telling, RUN_LEAVE, from, function);
-    told_vec_push(&telling->todo, (struct told){TABLE_NONE, {RUN_CALL, from, function}});
+    told_vec_push(&telling->todo, (struct told){TABLE_NONE, {RUN_CALL, from, function, 0}});
     told_vec_push(&telling->todo, (struct told){.element = element->through});
 }
 

@@ -280,7 +280,8 @@ static bool image_exports(const struct model *model, uint32_t image, const char 
     return symbol && symbol->flags & IMAGE_SYMBOL_DEFINED;
 }
 
-// Other images, in load order. A library that was loaded later may be bound to any of them.
+// Other images. Which of them comes first when the program is loaded is not known here: that
+// depends on LD_PRELOAD, on versions of symbols, on what was loaded later.
 static bool add_from_others(struct resolver *resolver, uint32_t own, const char *name,
                             struct resolve_vec *found, struct resolution *resolution)
 {
@@ -293,8 +294,6 @@ static bool add_from_others(struct resolver *resolver, uint32_t own, const char 
         if (!add_definitions(resolver, i, name, found, resolution))
             resolution->is_external = true;
         any = true;
-        if (model->images[own].is_executable)
-            break;
     }
     return any;
 }

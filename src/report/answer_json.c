@@ -25,6 +25,8 @@ static void write_witness(const struct ask_case *ask, const struct run *run,
             continue;
         json_t *item = node_json(ask->model, event->node);
         json_object_set_new(item, "depth", json_integer(depth));
+        if (event->insn)
+            json_object_set_new(item, "insn", json_integer(event->insn));
         json_stream_element(out, item);
     }
     json_stream_close(out);

@@ -72,7 +72,7 @@ static uint32_t steps_of(const struct run *run)
     uint32_t steps = 0;
 
     for (uint32_t i = 0; i < run->count; i++)
-        steps += run->events[i].letter == RUN_STEP;
+        steps += run->events[i].letter == RUN_STEP && !run->events[i].insn;
     return steps;
 }
 

@@ -77,7 +77,8 @@ static void add_line(struct stepping *stepping, const struct step_line *line, ui
 }
 
 // The lines of a node, in the order of its instructions.
-static void lines_of(const struct stepping *stepping, uint32_t node, struct step_line_vec *ret)
+static void lines_of(const struct stepping *stepping, uint32_t node, uint32_t insn,
+                     struct step_line_vec *ret)
 {
     const struct model *model = stepping->model;
     const struct model_node *n = &model->nodes[node];
@@ -86,6 +87,14 @@ static void lines_of(const struct stepping *stepping, uint32_t node, struct step
     struct step_line first = {n->file.value, n->line};
 
     ret->length = 0;
+    if (insn && !stepping->style->all_lines) { // where control has come to in the node
+        const struct code_node *code = model_code_node(model, (struct node_id){node});
+        const struct place *place =
+            code_own_place(module->code, module->code->insns[code->first_insn + insn].place);
+
+        if (place)
+            first = (struct step_line){module->files[place->file].value, place->line};
+    }
     if (!stepping->style->all_lines || !module->code) {
         step_line_vec_push(ret, first);
         return;
@@ -116,7 +125,7 @@ static void add_step(struct stepping *stepping, uint32_t event)
     struct step_line_vec lines = VEC_INIT;
     size_t at = 0;
 
-    lines_of(stepping, node, &lines);
+    lines_of(stepping, node, stepping->run->events[event].insn, &lines);
     function = stepping->model->nodes[node].function.value;
     if (line == UINT32_MAX)
         at = lines.length - 1;
@@ -160,7 +169,7 @@ static void add_call(struct stepping *stepping, uint32_t from, uint32_t to)
     const struct model_function *f = &stepping->model->functions[function];
 
     for (uint32_t i = from; i < to; i++)
-        nodes += stepping->run->events[i].letter == RUN_STEP &&
+        nodes += stepping->run->events[i].letter == RUN_STEP && !stepping->run->events[i].insn &&
                  stepping->run->events[i].node < stepping->model->node_count;
     if (nodes)
         step_vec_push(stepping->steps, (struct step_piece){.depth = stepping->depth + 1,

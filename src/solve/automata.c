@@ -51,6 +51,47 @@ struct id_set id_set_copy(struct arena *arena, struct id_set set)
     return (struct id_set){arena_memdup(arena, set.data, set.count * sizeof(*set.data)), set.count};
 }
 
+// ---- Spots
+
+static int compare_spots(const void *a, const void *b)
+{
+    const struct node_spot *x = a, *y = b;
+
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return x->insn < y->insn ? -1 : x->insn > y->insn;
+}
+
+struct spot_set spot_set_make(struct node_spot *spots, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    if (count)
+        qsort(spots, count, sizeof(*spots), compare_spots);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || compare_spots(&spots[i], &spots[kept - 1]) != 0)
+            spots[kept++] = spots[i];
+    return (struct spot_set){spots, kept};
+}
+
+struct spot_set spot_set_copy(struct arena *arena, struct spot_set set)
+{
+    for (uint32_t i = 1; i < set.count; i++)
+        assert(compare_spots(&set.data[i - 1], &set.data[i]) < 0);
+    if (!set.count)
+        return (struct spot_set){NULL, 0};
+    return (struct spot_set){arena_memdup(arena, set.data, set.count * sizeof(*set.data)),
+                             set.count};
+}
+
+bool is_step_at(const struct letter *letter, struct id_set nodes, struct spot_set spots)
+{
+    if (!id_set_has(nodes, letter->node))
+        return false;
+    return spots.count ? spot_set_has(spots, (struct node_spot){letter->node, letter->insn})
+                       : letter->insn == 0;
+}
+
 // ---- Events
 
 static struct event event_copy(struct arena *arena, const struct event *event)
@@ -64,6 +105,7 @@ static struct event event_copy(struct arena *arena, const struct event *event)
     copy.nodes = id_set_copy(arena, copy.nodes);
     copy.functions = id_set_copy(arena, copy.functions);
     copy.callers = id_set_copy(arena, event->callers);
+    copy.spots = spot_set_copy(arena, event->spots);
     return copy;
 }
 
@@ -86,10 +128,11 @@ static bool event_matches(const struct event *event, const struct letter *letter
     if (event->kind != letter->kind || (letter->inside & event->required) != event->required ||
         (letter->inside & event->forbidden))
         return false;
+    if (event->kind == EVENT_STEP)
+        return event->nodes_any || is_step_at(letter, event->nodes, event->spots);
     if (!event->nodes_any && !id_set_has(event->nodes, letter->node))
         return false;
-    return event->kind == EVENT_STEP || event->functions_any ||
-           id_set_has(event->functions, letter->function);
+    return event->functions_any || id_set_has(event->functions, letter->function);
 }
 
 bool event_list_matches(const struct event_list *list, const struct letter *letter)
@@ -153,6 +196,7 @@ struct language_automaton {
     uint64_t open; // contexts that a return restores
     bool is_dead;
     char *name;
+    struct node_spot *spots;
     struct tuple_table states, symbols;
 };
 
@@ -202,10 +246,10 @@ static uint64_t contexts_begun(const struct language_automaton *own, const struc
     return begun;
 }
 
-static uint32_t automaton_step(struct automaton *automaton, uint32_t state, uint32_t node)
+static uint32_t read_step(struct automaton *automaton, uint32_t state, uint32_t node, uint32_t insn)
 {
     struct language_automaton *own = of(automaton);
-    struct letter letter = {.kind = EVENT_STEP, .node = node};
+    struct letter letter = {.kind = EVENT_STEP, .node = node, .insn = insn};
     uint32_t pushed, inner = unpack(own, state, &letter.inside);
 
     if (own->is_dead)
@@ -283,6 +327,7 @@ static void automaton_free(struct automaton *automaton)
     tuple_table_deinit(&own->states);
     tuple_table_deinit(&own->symbols);
     free(own->context_bits);
+    free(own->spots);
     free(own->name);
     free(own);
 }
@@ -322,7 +367,7 @@ struct automaton *automaton_create(struct language *language, const struct conte
         .name = own->name,
         .initial = pack(own, 0, own->is_dead ? 1 : start),
         .is_regular = language->is_regular && !own->open,
-        .step = automaton_step,
+        .step = read_step,
         .call = automaton_call,
         .leave = automaton_leave,
         .accepts = automaton_accepts,
@@ -330,6 +375,19 @@ struct automaton *automaton_create(struct language *language, const struct conte
         .destroy = automaton_free,
     };
     return &own->base;
+}
+
+void automaton_set_spots(struct automaton *automaton, const struct node_spot *spots, uint32_t count)
+{
+    struct language_automaton *own = of(automaton);
+    uint32_t kept = 0;
+
+    assert(automaton->destroy == automaton_free && !own->spots);
+    own->spots = xmalloc_array(count + (size_t)1, sizeof(*own->spots));
+    for (uint32_t i = 0; i < count; i++)
+        if (spots[i].insn)
+            own->spots[kept++] = spots[i];
+    automaton->spots = spot_set_make(own->spots, kept);
 }
 
 uint64_t automaton_size(const struct automaton *automaton)

@@ -53,6 +53,9 @@ struct event {
     enum event_kind kind;
     struct id_set nodes;
     bool nodes_any; // any node; `nodes` is not looked at
+    // Of a step: at which instructions of the nodes; none: at their beginnings. The automaton is
+    // to be told of them (automaton_set_spots).
+    struct spot_set spots;
     struct id_set functions;
     bool functions_any;
     // Of a call or return at any node: the nodes below caller_limit that can be meant are these, so
@@ -105,10 +108,15 @@ enum trace_kind {
     TRACE_RELIABLE,   // and every visit to a node of the alphabet is one of the entries
     TRACE_BURST,      // that, for some part of the stretch
 };
-// Each entry: one of these nodes, not known which. A visit to a node of an entry that is not in the
-// alphabet may be that entry or not. The alphabet does not count for TRACE_UNRELIABLE.
-struct language *language_trace(enum trace_kind kind, const struct id_set *entries, uint32_t count,
-                                struct id_set alphabet);
+// Each entry: one of these nodes, at one of these spots if there are any, not known which. A visit
+// to a node of an entry that is not in the alphabet may be that entry or not. The alphabet does not
+// count for TRACE_UNRELIABLE.
+struct trace_entry {
+    struct id_set nodes;
+    struct spot_set spots;
+};
+struct language *language_trace(enum trace_kind kind, const struct trace_entry *entries,
+                                uint32_t count, struct id_set alphabet);
 
 // ---- Combinations
 struct language *language_not(struct language *part);
@@ -136,11 +144,16 @@ struct language *language_call(const struct event *calls, uint32_t count, struct
 // events' bits refer to. CONTEXT_SEEN goes with regular languages only.
 struct automaton *automaton_create(struct language *language, const struct context *contexts,
                                    uint32_t context_count, const char *name);
+// The spots of all its events, in any order; copied. Before anything is read.
+void automaton_set_spots(struct automaton *automaton, const struct node_spot *spots,
+                         uint32_t count);
 // How many states and symbols have been given out, parts included: a measure of memory.
 uint64_t automaton_size(const struct automaton *automaton);
 
 // ids sorted in place, without repetition.
 struct id_set id_set_make(uint32_t *ids, uint32_t count);
 bool id_set_has(struct id_set set, uint32_t id);
+// spots sorted in place, without repetition.
+struct spot_set spot_set_make(struct node_spot *spots, uint32_t count);
 
 #endif

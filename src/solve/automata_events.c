@@ -226,7 +226,7 @@ static uint32_t not_all_read(struct language *language, uint32_t state, const st
 
     (void)popped;
     (void)pushed;
-    if (letter->kind != EVENT_STEP || !id_set_has(own->nodes, letter->node))
+    if (letter->kind != EVENT_STEP || letter->insn || !id_set_has(own->nodes, letter->node))
         return state;
     struct tuple tuple = tuple_table_get(&own->states, state);
     uint64_t ran = tuple.words[0] | (uint64_t)tuple.words[1] << 32;
@@ -286,7 +286,7 @@ struct trace {
     struct language base;
     struct arena arena;
     enum trace_kind kind;
-    struct id_set *entries;
+    struct trace_entry *entries;
     uint32_t count;
     struct id_set alphabet;
     struct tuple_table states;
@@ -330,13 +330,15 @@ static uint32_t trace_read(struct language *language, uint32_t state, const stru
     (void)pushed;
     if (letter->kind != EVENT_STEP)
         return state;
-    bool must = own->kind != TRACE_UNRELIABLE && id_set_has(own->alphabet, letter->node);
+    bool must = own->kind != TRACE_UNRELIABLE && letter->insn == 0 &&
+                id_set_has(own->alphabet, letter->node);
     word_vec_clear(&own->next);
     if (own->kind == TRACE_BURST) // may begin with the next letter
         word_vec_push(&own->next, 0);
     for (uint32_t i = 0; i < seen.count; i++) {
         uint32_t at = seen.words[i];
-        bool is_next = at < own->count && id_set_has(own->entries[at], letter->node);
+        bool is_next =
+            at < own->count && is_step_at(letter, own->entries[at].nodes, own->entries[at].spots);
         if (!must && !(is_next && own->kind == TRACE_UNRELIABLE))
             trace_add(own, at);
         if (is_next)
@@ -360,7 +362,7 @@ static bool trace_minds(const struct language *language, uint32_t node)
     if (own->kind != TRACE_UNRELIABLE && id_set_has(own->alphabet, node))
         return true;
     for (uint32_t i = 0; i < own->count; i++)
-        if (id_set_has(own->entries[i], node))
+        if (id_set_has(own->entries[i].nodes, node))
             return true;
     return false;
 }
@@ -380,16 +382,17 @@ static void trace_destroy(struct language *language)
     free(own);
 }
 
-struct language *language_trace(enum trace_kind kind, const struct id_set *entries, uint32_t count,
-                                struct id_set alphabet)
+struct language *language_trace(enum trace_kind kind, const struct trace_entry *entries,
+                                uint32_t count, struct id_set alphabet)
 {
     struct trace *own = xcalloc(1, sizeof(*own));
 
     own->kind = kind;
     own->count = count;
-    own->entries = arena_alloc_array(&own->arena, count + (size_t)1, struct id_set);
+    own->entries = arena_alloc_array(&own->arena, count + (size_t)1, struct trace_entry);
     for (uint32_t i = 0; i < count; i++)
-        own->entries[i] = id_set_copy(&own->arena, entries[i]);
+        own->entries[i] = (struct trace_entry){id_set_copy(&own->arena, entries[i].nodes),
+                                               spot_set_copy(&own->arena, entries[i].spots)};
     own->alphabet = id_set_copy(&own->arena, alphabet);
     own->base = (struct language){.is_regular = true,
                                   .start = trace_start,

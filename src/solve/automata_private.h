@@ -20,7 +20,7 @@
 
 struct letter {
     enum event_kind kind;
-    uint32_t node, function;
+    uint32_t node, insn, function;
     uint64_t inside; // contexts that hold at the letter: of a call or return, the caller's
     uint64_t after;  // those that hold behind it
     const struct letter *call; // of a return: its call
@@ -74,6 +74,10 @@ bool event_list_matches(const struct event_list *list, const struct letter *lett
 bool event_list_minds(const struct event_list *list, uint32_t node);
 
 struct id_set id_set_copy(struct arena *arena, struct id_set set);
+struct spot_set spot_set_copy(struct arena *arena, struct spot_set set);
+// Is the letter, a step, at one of these spots of one of these nodes? Without spots: at a
+// beginning.
+bool is_step_at(const struct letter *letter, struct id_set nodes, struct spot_set spots);
 
 // ---- Tuples of numbers, numbered from 1
 

@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/vec.h"
+#include "solve/automata.h"
 
 VEC_DEFINE(tuple_vec, uint32_t);
 MAP_DEFINE_U64(tuple_map, uint32_t);
@@ -24,6 +25,7 @@ struct conjunction {
     struct automaton **parts;
     uint32_t count;
     struct tuples states, symbols;
+    struct node_spot *spots;
     uint32_t *state, *symbol; // scratch
 };
 
@@ -59,7 +61,8 @@ static struct conjunction *conjunction_of(struct automaton *automaton)
     return (struct conjunction *)automaton;
 }
 
-static uint32_t conjunction_step(struct automaton *automaton, uint32_t state, uint32_t node)
+static uint32_t conjunction_step(struct automaton *automaton, uint32_t state, uint32_t node,
+                                 uint32_t insn)
 {
     struct conjunction *all = conjunction_of(automaton);
     bool changed = false;
@@ -68,7 +71,7 @@ static uint32_t conjunction_step(struct automaton *automaton, uint32_t state, ui
     for (uint32_t i = 0; i < all->count; i++) {
         if (!all->parts[i]->minds(all->parts[i], node))
             continue;
-        uint32_t next = all->parts[i]->step(all->parts[i], all->state[i], node);
+        uint32_t next = automaton_step(all->parts[i], all->state[i], node, insn);
 
         if (next == AUTOMATON_DEAD)
             return AUTOMATON_DEAD;
@@ -146,10 +149,25 @@ static void conjunction_destroy(struct automaton *automaton)
     tuples_deinit(&all->states);
     tuples_deinit(&all->symbols);
     free(all->parts);
+    free(all->spots);
     free(all->state);
     free(all->symbol);
     free((char *)all->automaton.name);
     free(all);
+}
+
+static void join_spots(struct conjunction *all)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < all->count; i++)
+        count += all->parts[i]->spots.count;
+    all->spots = xmalloc_array(count + 1u, sizeof(*all->spots));
+    count = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        for (uint32_t s = 0; s < all->parts[i]->spots.count; s++)
+            all->spots[count++] = all->parts[i]->spots.data[s];
+    all->automaton.spots = spot_set_make(all->spots, count);
 }
 
 struct automaton *conjunction_create(struct automaton *const *parts, uint32_t count,
@@ -178,6 +196,7 @@ struct automaton *conjunction_create(struct automaton *const *parts, uint32_t co
         if (parts[i]->initial == AUTOMATON_DEAD)
             all->automaton.initial = AUTOMATON_DEAD;
     }
+    join_spots(all);
     if (all->automaton.initial != AUTOMATON_DEAD)
         all->automaton.initial = tuples_put(&all->states, all->state);
     return &all->automaton;

@@ -21,7 +21,7 @@ uint32_t product_letter_step(const struct product *product, uint32_t state, uint
 
     if (product->problem.absent && bitset_test(product->problem.absent, node))
         return AUTOMATON_DEAD;
-    return automaton && state != AUTOMATON_DEAD ? automaton->step(automaton, state, node) : state;
+    return automaton ? automaton_step(automaton, state, node, 0) : state;
 }
 
 uint32_t product_letter_call(const struct product *product, uint32_t state, uint32_t node,
@@ -84,23 +84,46 @@ static void park(struct product *product, uint32_t id)
     bitset_set(&product->parked_at, product->states.data[id].node);
 }
 
-static uint32_t mode_of(struct product *product, uint32_t state, uint64_t visited)
+uint32_t product_mode_number(struct product *product, struct product_mode mode)
 {
-    uint64_t key = visited ? hash_mix(visited) ^ state : state;
+    uint64_t key = hash_mix(mode.visited + hash_mix(mode.insn)) ^ mode.state;
     bool is_new;
-    uint32_t *id;
 
+    assert(mode.state < PRODUCT_MODES);
+    if (!mode.insn && !mode.visited)
+        return mode.state;
     // hashes may coincide: look on until the mode is the right one
     for (;; key++) {
-        id = product_map_put_new(&product->mode_of, key, &is_new);
+        uint32_t *id = product_map_put_new(&product->mode_of, key, &is_new);
+
         if (is_new) {
             *id = (uint32_t)product->modes.length;
-            product_mode_vec_push(&product->modes, (struct product_mode){state, visited});
-            return *id;
+            product_mode_vec_push(&product->modes, mode);
         }
-        if (product->modes.data[*id].state == state && product->modes.data[*id].visited == visited)
-            return *id;
+        const struct product_mode *found = &product->modes.data[*id];
+        if (found->state == mode.state && found->insn == mode.insn &&
+            found->visited == mode.visited)
+            return PRODUCT_MODES + *id;
     }
+}
+
+bool product_add_next_spot(struct product *product, uint32_t id)
+{
+    struct automaton *automaton = product->problem.automaton;
+    struct product_state next = product->states.data[id];
+    struct product_mode mode = product_mode(product, id);
+    uint32_t insn = automaton ? automaton_next_spot(automaton, next.node, mode.insn) : 0;
+
+    if (!insn)
+        return false;
+    mode.insn = insn;
+    mode.state = automaton_step(automaton, mode.state, next.node, insn);
+    if (mode.state == AUTOMATON_DEAD)
+        return true;
+    next.mode = product_mode_number(product, mode);
+    uint32_t to = product_add_state(product, product_place_number(product, &next), next);
+    product_add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, false});
+    return true;
 }
 
 // ---- Completed calls
@@ -195,11 +218,10 @@ static void resume(struct product *product, uint32_t from, uint32_t state, uint3
                    uint32_t callee)
 {
     struct product_state target = product->states.data[from];
+    struct product_mode mode = product_mode(product, from);
 
-    if (target.instance == PRODUCT_SPINE)
-        target.mode = mode_of(product, state, product->modes.data[target.mode].visited);
-    else
-        target.mode = state;
+    mode.state = state;
+    target.mode = product_mode_number(product, mode);
     uint32_t to = product_add_state(product, product_place_number(product, &target), target);
     product_add_edge(product, (struct product_edge){from, to, through, callee, false, true});
 }
@@ -303,19 +325,22 @@ static void work_in_instance(struct product *product, uint32_t id)
         return;
     }
     struct flow_edges next = flow_edges(flow, state.node);
-    interrupt(product, id, state.mode);
+    uint32_t mode = product_mode(product, id).state;
+    interrupt(product, id, mode);
+    if (product_add_next_spot(product, id))
+        return;
     if (bitset_test(&product->closed, state.node)) {
         park(product, id);
         return;
     }
     if (flow->node_flags[state.node] & FLOW_RETURNS)
-        end_instance(product, id, state.mode, FLOW_BEHIND, FLOW_NONE, FLOW_NONE);
+        end_instance(product, id, mode, FLOW_BEHIND, FLOW_NONE, FLOW_NONE);
     if (flow->node_flags[state.node] & FLOW_JUMPS)
-        end_instance(product, id, state.mode, FLOW_LANDS, FLOW_NONE, FLOW_NONE);
+        end_instance(product, id, mode, FLOW_LANDS, FLOW_NONE, FLOW_NONE);
     for (uint32_t k = 0; k < next.count; k++)
         if (next.data[k].flags & FLOW_PAST)
-            go_on(product, id, state.mode, next.data[k].target, FLOW_NONE, FLOW_NONE);
-    call_from(product, id, state.mode);
+            go_on(product, id, mode, next.data[k].target, FLOW_NONE, FLOW_NONE);
+    call_from(product, id, mode);
 }
 
 // ---- The spine
@@ -360,7 +385,8 @@ static void reach_copy(struct product *product, uint32_t from, uint32_t state, u
 
     if (reached == AUTOMATON_DEAD)
         return;
-    uint32_t mode = mode_of(product, reached, visit(view, node, visited));
+    uint32_t mode =
+        product_mode_number(product, (struct product_mode){reached, 0, visit(view, node, visited)});
     uint32_t to =
         product_add_state(product, place, (struct product_state){PRODUCT_SPINE, place, mode, node});
     if (from == FLOW_NONE)
@@ -391,8 +417,10 @@ static void enter_view(struct product *product, uint32_t from, uint32_t automato
         reach_copy(product, from, state, 0, v, view->start[i], edge);
 }
 
-// Calls that stay pending: from the end of view v, or from anywhere in a gap.
-static void leave_view(struct product *product, uint32_t from, uint32_t state, uint32_t v)
+// Calls that stay pending: from the end of view v, or from anywhere in a gap; `midst`: control is
+// not yet at the end of the node, where its own call is.
+static void leave_view(struct product *product, uint32_t from, uint32_t state, uint32_t v,
+                       bool midst)
 {
     uint32_t next = v + 1;
     const struct view *behind =
@@ -400,7 +428,7 @@ static void leave_view(struct product *product, uint32_t from, uint32_t state, u
     struct flow_callees callees = flow_callees(product->flow, product->states.data[from].node);
     bool in_gap = product->problem.views[v]->function == FLOW_NONE;
 
-    bool closed = bitset_test(&product->closed, product->states.data[from].node);
+    bool closed = midst || bitset_test(&product->closed, product->states.data[from].node);
     uint32_t signals = product->flow->signals;
 
     if (in_gap) {
@@ -451,7 +479,7 @@ static void spine_goes_on(struct product *product, uint32_t from, uint32_t state
     struct product_state source = product->states.data[from];
     uint32_t v = view_at(product, source.place), copy = source.place - product->view_base[v];
     const struct view *view = product->problem.views[v];
-    uint64_t visited = product->modes.data[source.mode].visited;
+    uint64_t visited = product_mode(product, from).visited;
     struct product_edge edge = {.through = through, .callee = callee};
 
     if (view->function == FLOW_NONE) {
@@ -466,25 +494,29 @@ static void spine_goes_on(struct product *product, uint32_t from, uint32_t state
             reach_copy(product, from, state, visited, v, view->edges[e].target, edge);
 }
 
-static bool is_end(const struct view *view, uint32_t copy)
+static bool is_end(const struct view *view, uint32_t copy, bool midst)
 {
     for (uint32_t i = 0; i < view->end_count; i++)
         if (view->end[i] == copy)
-            return true;
+            return !midst || view->may_be_amid[i];
     return false;
 }
 
 static void work_in_spine(struct product *product, uint32_t id)
 {
     struct product_state source = product->states.data[id];
-    struct product_mode mode = product->modes.data[source.mode];
+    struct product_mode mode = product_mode(product, id);
     uint32_t v = view_at(product, source.place), copy = source.place - product->view_base[v];
     const struct view *view = product->problem.views[v];
     bool gap = view->function == FLOW_NONE;
+    struct automaton *automaton = product->problem.automaton;
+    bool midst = automaton && automaton_next_spot(automaton, source.node, mode.insn);
 
-    if (gap || (is_end(view, copy) && mode.visited == all_visited(view)))
-        leave_view(product, id, mode.state, v);
+    if (gap || (is_end(view, copy, midst) && mode.visited == all_visited(view)))
+        leave_view(product, id, mode.state, v, midst);
     interrupt(product, id, mode.state);
+    if (product_add_next_spot(product, id))
+        return;
     if (bitset_test(&product->closed, source.node))
         park(product, id);
     if (bitset_test(&product->closed, source.node) || (!gap && view->closed[copy]))

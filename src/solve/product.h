@@ -53,6 +53,8 @@ struct product_problem {
     uint32_t start;       // function
     const uint32_t *ends; // nodes where a run may end; none: anywhere
     uint32_t end_count;
+    const uint32_t *amid; // of these, those that it need not have come to the end of
+    uint32_t amid_count;
 };
 
 struct product;
@@ -83,7 +85,7 @@ bool product_must(const struct product *product, struct budget *budget, uint64_t
 // ---- A run
 
 enum run_letter {
-    RUN_STEP,  // control reaches node
+    RUN_STEP,  // control reaches node, or goes on in it
     RUN_CALL,  // the call that ends node enters function
     RUN_LEAVE, // that call has returned, or was left by a jump
 };
@@ -92,6 +94,7 @@ struct run_event {
     enum run_letter letter;
     uint32_t node;
     uint32_t function; // of a call
+    uint32_t insn;     // of a step: 0, or the spot that control has come to in the same node
 };
 
 struct run {

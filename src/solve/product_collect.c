@@ -298,7 +298,7 @@ static void tell_step(struct collect *collect, uint32_t state)
 
     if (node == FLOW_NONE)
         return;
-    run_event_vec_push(&collect->events, (struct run_event){RUN_STEP, node, FLOW_NONE});
+    run_event_vec_push(&collect->events, product_step_event(collect->product, state));
     if (wanted != FLOW_NONE)
         claim(collect, wanted);
 }
@@ -332,12 +332,12 @@ static void tell_edge(struct collect *collect, uint32_t number, uint32_t wanted)
     uint32_t node = collect->product->states.data[edge->from].node;
 
     if (edge->pends)
-        run_event_vec_push(&collect->events, (struct run_event){RUN_CALL, node, edge->callee});
+        run_event_vec_push(&collect->events, (struct run_event){RUN_CALL, node, edge->callee, 0});
     if (edge->through != FLOW_NONE) {
-        run_event_vec_push(&collect->events, (struct run_event){RUN_CALL, node, edge->callee});
+        run_event_vec_push(&collect->events, (struct run_event){RUN_CALL, node, edge->callee, 0});
         tell_exit(collect, edge->through,
                   wanted != FLOW_NONE ? wanted : choose(collect, edge->through));
-        run_event_vec_push(&collect->events, (struct run_event){RUN_LEAVE, node, edge->callee});
+        run_event_vec_push(&collect->events, (struct run_event){RUN_LEAVE, node, edge->callee, 0});
     }
     if (!edge->resumes)
         tell_step(collect, edge->to);

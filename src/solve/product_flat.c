@@ -66,13 +66,13 @@ static void flat_leave(struct product *product, uint32_t from, uint32_t state, u
 static void flat_interrupt(struct product *product, uint32_t id)
 {
     const struct flow *flow = product->flow;
-    struct product_state state = product->states.data[id];
-    uint32_t symbol;
+    uint32_t symbol, node = product->states.data[id].node;
 
     if (flow->signals == FLOW_NONE)
         return;
     uint32_t entry = flow->functions[flow->signals].entry;
-    uint32_t mode = product_letter_call(product, state.mode, state.node, flow->signals, &symbol);
+    uint32_t mode =
+        product_letter_call(product, product_mode(product, id).state, node, flow->signals, &symbol);
     if (mode != AUTOMATON_DEAD)
         mode = product_letter_step(product, mode, entry);
     if (mode == AUTOMATON_DEAD)
@@ -81,20 +81,44 @@ static void flat_interrupt(struct product *product, uint32_t id)
     product_add_edge(product, (struct product_edge){id, to, FLOW_NONE, flow->signals, true, false});
 }
 
-// It goes back to any node, since it may have come at any.
+// It goes back to any node, and anywhere in it, since it may have come there.
 static void flat_resume(struct product *product, uint32_t id)
 {
     const struct flow *flow = product->flow;
+    const struct automaton *automaton = product->problem.automaton;
+    uint32_t state = product_mode(product, id).state;
 
     for (uint32_t n = 0; n < flow->node_count; n++) {
-        uint32_t mode =
-            product_letter_leave(product, product->states.data[id].mode, 0, n, flow->signals);
+        struct product_mode mode = {.state =
+                                        product_letter_leave(product, state, 0, n, flow->signals)};
 
-        if (mode == AUTOMATON_DEAD)
+        if (mode.state == AUTOMATON_DEAD ||
+            (product->problem.absent && bitset_test(product->problem.absent, n)))
             continue;
-        uint32_t to = product_add_state(product, n, (struct product_state){0, n, mode, n});
-        product_add_edge(product, (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, true});
+        do {
+            uint32_t to = product_add_state(
+                product, n, (struct product_state){0, n, product_mode_number(product, mode), n});
+            product_add_edge(product,
+                             (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, true});
+            mode.insn = automaton ? automaton_next_spot(automaton, n, mode.insn) : 0;
+        } while (mode.insn);
     }
+}
+
+static bool is_among(const uint32_t *nodes, uint32_t count, uint32_t node)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (nodes[i] == node)
+            return true;
+    return false;
+}
+
+// May the run end here? `midst`: control has not come to the end of the node.
+static bool may_end(const struct product_problem *problem, uint32_t node, bool midst)
+{
+    return problem->end_count == 0 ||
+           (is_among(problem->ends, problem->end_count, node) &&
+            (!midst || is_among(problem->amid, problem->amid_count, node)));
 }
 
 // Places behind the nodes': a function that a jump leaves.
@@ -108,31 +132,32 @@ void product_work_flat(struct product *product, uint32_t id)
         return;
     }
     flat_interrupt(product, id);
+    uint32_t mode_here = product_mode(product, id).state;
     uint32_t function = flow->node_function[state.node];
     struct flow_edges next = flow_edges(flow, state.node);
     struct flow_callees callees = flow_callees(flow, state.node);
     bool closed = bitset_test(&product->closed, state.node);
-    bool ends = product->problem.end_count == 0;
 
-    for (uint32_t i = 0; !ends && i < product->problem.end_count; i++)
-        ends = product->problem.ends[i] == state.node;
-    if (ends)
+    bool midst = product_add_next_spot(product, id);
+    if (may_end(&product->problem, state.node, midst))
         product_add_final(product, id);
     if ((flow->signals != FLOW_NONE && flow->has_jumps) ||
-        (!closed && flow->node_flags[state.node] & FLOW_JUMPS)) {
+        (!closed && !midst && flow->node_flags[state.node] & FLOW_JUMPS)) {
         uint32_t place = flow->node_count + function;
         uint32_t to = product_add_state(product, place,
-                                        (struct product_state){0, place, state.mode, FLOW_NONE});
+                                        (struct product_state){0, place, mode_here, FLOW_NONE});
         product_add_edge(product,
                          (struct product_edge){id, to, FLOW_NONE, FLOW_NONE, false, false});
     }
-    if (closed)
+    // a frame that need not have come to the end of its node may wait for a call all the same
+    if (closed ||
+        (midst && !is_among(product->problem.amid, product->problem.amid_count, state.node)))
         return;
-    for (uint32_t k = 0; k < next.count; k++) {
+    for (uint32_t k = 0; !midst && k < next.count; k++) {
         uint32_t target = next.data[k].target, mode;
 
         if (!(next.data[k].flags & FLOW_PAST) ||
-            (mode = product_letter_step(product, state.mode, target)) == AUTOMATON_DEAD)
+            (mode = product_letter_step(product, mode_here, target)) == AUTOMATON_DEAD)
             continue;
         uint32_t to =
             product_add_state(product, target, (struct product_state){0, target, mode, target});
@@ -142,7 +167,7 @@ void product_work_flat(struct product *product, uint32_t id)
     for (uint32_t i = 0; i < callees.count; i++) {
         uint32_t symbol, entry = flow->functions[callees.data[i]].entry, mode;
         uint32_t inner =
-            product_letter_call(product, state.mode, state.node, callees.data[i], &symbol);
+            product_letter_call(product, mode_here, state.node, callees.data[i], &symbol);
 
         if (inner == AUTOMATON_DEAD || !flow->functions[callees.data[i]].node_count ||
             (mode = product_letter_step(product, inner, entry)) == AUTOMATON_DEAD)
@@ -152,9 +177,10 @@ void product_work_flat(struct product *product, uint32_t id)
         product_add_edge(product,
                          (struct product_edge){id, to, FLOW_NONE, callees.data[i], true, false});
     }
-    if (flow->node_flags[state.node] & FLOW_RETURNS)
-        flat_leave(product, id, state.mode, function, FLOW_BEHIND);
-    if (flow->node_flags[state.node] & FLOW_RETURNS && function == flow->signals)
+    if (midst || !(flow->node_flags[state.node] & FLOW_RETURNS))
+        return;
+    flat_leave(product, id, mode_here, function, FLOW_BEHIND);
+    if (function == flow->signals)
         flat_resume(product, id);
 }
 

@@ -19,7 +19,7 @@
 struct product_state {
     uint32_t instance;
     uint32_t place; // in the instance
-    uint32_t mode;  // state of the automaton; in the spine a number of `modes`
+    uint32_t mode;  // state of the automaton, or what product_mode says
     uint32_t node;  // FLOW_NONE: an exit
 };
 
@@ -53,11 +53,15 @@ struct product_instance {
 };
 VEC_DEFINE(product_instance_vec, struct product_instance);
 
-// In the spine: the automaton's state, and which of the view's `ran` have been visited.
+// The state of the automaton; where in the node control is; in the spine also which of the view's
+// `ran` have been visited. As a number: the state where there is nothing else to say, and from
+// PRODUCT_MODES on a place in `modes`.
 struct product_mode {
     uint32_t state;
+    uint32_t insn;
     uint64_t visited;
 };
+#define PRODUCT_MODES (UINT32_C(1) << 31)
 VEC_DEFINE(product_mode_vec, struct product_mode);
 
 struct product {
@@ -94,6 +98,14 @@ struct product {
     bool possible;
 };
 
+static inline struct product_mode product_mode(const struct product *product, uint32_t id)
+{
+    uint32_t mode = product->states.data[id].mode;
+
+    return mode < PRODUCT_MODES ? (struct product_mode){.state = mode}
+                                : product->modes.data[mode - PRODUCT_MODES];
+}
+
 // ---- product.c
 
 // Letters: what the automaton, or what is absent, makes of them.
@@ -104,6 +116,9 @@ uint32_t product_letter_leave(const struct product *product, uint32_t state, uin
                               uint32_t node, uint32_t function);
 uint32_t product_add_state(struct product *product, uint64_t place_number,
                            struct product_state state);
+uint32_t product_mode_number(struct product *product, struct product_mode mode);
+// Control goes on in the node, to the next spot that the automaton has there. False: there is none.
+bool product_add_next_spot(struct product *product, uint32_t id);
 void product_add_edge(struct product *product, struct product_edge edge);
 void product_add_final(struct product *product, uint32_t state);
 // Looks at state `id`.
@@ -121,6 +136,8 @@ void product_work_flat(struct product *product, uint32_t id);
 // ---- product_solve.c
 
 bool product_accepts(const struct product *product, uint32_t id);
+// Control reaches this state.
+struct run_event product_step_event(const struct product *product, uint32_t state);
 
 void product_index(struct product *product);
 

@@ -31,12 +31,8 @@ static void edges_by(const struct product *product, bool by_target, uint32_t **r
 bool product_accepts(const struct product *product, uint32_t id)
 {
     struct automaton *automaton = product->problem.automaton;
-    uint32_t mode = product->states.data[id].mode;
 
-    if (!automaton)
-        return true;
-    return automaton->accepts(automaton,
-                              product->problem.flat ? mode : product->modes.data[mode].state);
+    return !automaton || automaton->accepts(automaton, product_mode(product, id).state);
 }
 
 static void mark_useful(struct product *product, uint32_t state, struct product_id_vec *work)
@@ -265,7 +261,8 @@ static void try_edge(struct shortest *shortest, uint32_t e)
         return;
     if (edge->through != FLOW_NONE)
         length += shortest->length[edge->through];
-    bool steps = !edge->resumes && shortest->product->states.data[edge->to].node != FLOW_NONE;
+    bool steps = !edge->resumes && shortest->product->states.data[edge->to].node != FLOW_NONE &&
+                 !product_mode(shortest->product, edge->to).insn;
     improve(shortest, edge->to, length + steps, e);
 }
 
@@ -320,6 +317,12 @@ static uint32_t nearest_end(struct shortest *shortest, bool all, struct budget *
     return found;
 }
 
+struct run_event product_step_event(const struct product *product, uint32_t state)
+{
+    return (struct run_event){RUN_STEP, product->states.data[state].node, FLOW_NONE,
+                              product_mode(product, state).insn};
+}
+
 // What is left to be told, last first: an edge backwards from a state, or an event.
 struct told {
     bool is_event;
@@ -347,7 +350,7 @@ static void tell(const struct shortest *shortest, uint32_t end, struct run_event
         }
         uint32_t node = product->states.data[told.state].node;
         if (node != FLOW_NONE && !(edge && edge->resumes))
-            run_event_vec_push(events, (struct run_event){RUN_STEP, node, FLOW_NONE});
+            run_event_vec_push(events, product_step_event(product, told.state));
         if (!edge)
             continue;
         uint32_t from = product->states.data[edge->from].node;
@@ -355,12 +358,12 @@ static void tell(const struct shortest *shortest, uint32_t end, struct run_event
         // call
         told_vec_push(&stack, (struct told){.state = edge->from});
         if (edge->pends)
-            told_vec_push(&stack, (struct told){true, 0, {RUN_CALL, from, edge->callee}});
+            told_vec_push(&stack, (struct told){true, 0, {RUN_CALL, from, edge->callee, 0}});
         if (edge->through == FLOW_NONE)
             continue;
-        told_vec_push(&stack, (struct told){true, 0, {RUN_CALL, from, edge->callee}});
+        told_vec_push(&stack, (struct told){true, 0, {RUN_CALL, from, edge->callee, 0}});
         told_vec_push(&stack, (struct told){.state = edge->through});
-        run_event_vec_push(events, (struct run_event){RUN_LEAVE, from, edge->callee});
+        run_event_vec_push(events, (struct run_event){RUN_LEAVE, from, edge->callee, 0});
     }
     told_vec_deinit(&stack);
     for (size_t i = 0, k = events->length; i + 1 < k; i++) {

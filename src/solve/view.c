@@ -226,6 +226,9 @@ static void finish(struct view_builder *builder, struct view *view)
     view->start = view_id_vec_steal(&builder->start);
     view->end_count = (uint32_t)builder->end.length;
     view->end = view_id_vec_steal(&builder->end);
+    view->may_be_amid = xcalloc(view->end_count + 1u, sizeof(bool));
+    for (uint32_t i = 0; i < view->end_count; i++)
+        view->may_be_amid[i] = is_among(facts->amid, facts->amid_count, view->node[view->end[i]]);
     view->ran_count = facts->ran_count;
     view->ran = xmalloc_array(facts->ran_count + 1u, sizeof(uint32_t));
     for (uint32_t i = 0; i < facts->ran_count; i++)
@@ -298,6 +301,7 @@ void view_destroy(struct view *view)
     free(view->closed);
     free(view->start);
     free(view->end);
+    free(view->may_be_amid);
     free(view->ran);
     free(view);
 }

@@ -39,6 +39,8 @@ struct view_facts {
     uint32_t at_count;
     const uint32_t *closed; // nodes that this activation has not passed
     uint32_t closed_count;
+    const uint32_t *amid; // of `at`, those that it need not have come to the end of
+    uint32_t amid_count;
     const uint32_t *ran; // nodes that this activation has reached
     uint32_t ran_count;
     // The last steps it took, consecutive. from_entry: the first of them is the entry. to_end: the
@@ -60,7 +62,8 @@ struct view {
     bool *closed;    // by copy
     uint32_t *start; // copies where it begins
     uint32_t start_count;
-    uint32_t *end; // copies where it stands
+    uint32_t *end;     // copies where it stands
+    bool *may_be_amid; // by end: it need not have come to the end of the node
     uint32_t end_count;
     uint32_t *ran; // nodes of the flow that have to be visited, and could be avoided
     uint32_t ran_count;

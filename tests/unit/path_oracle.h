@@ -211,7 +211,7 @@ static inline void oracle_reach(struct oracle *oracle, struct oracle_state state
         oracle_visit(&question->views[frame->view], frame, node);
     }
     if (automaton) {
-        uint32_t next = automaton->step(automaton, state.automaton, node);
+        uint32_t next = automaton_pass(automaton, state.automaton, node);
 
         if (next == AUTOMATON_DEAD)
             return;
@@ -650,7 +650,7 @@ ORACLE_FUNCTION const char *oracle_replay(const struct oracle_question *question
             for (uint32_t c = 0; c < question->critical_count; c++)
                 answer->touched |= (uint32_t)(question->critical[c] == event->node) << c;
             if (automaton)
-                state = automaton->step(automaton, state, event->node);
+                state = automaton_pass(automaton, state, event->node);
         } else if (event->letter == RUN_CALL) {
             struct oracle_activation *top = &frames[depth - 1];
             bool is_handler = event->function == flow->signals;

@@ -435,13 +435,14 @@ static struct language *language_of(const struct expr *expr)
     struct event events[2];
     struct language *parts[PARTS];
     struct id_set sets[3];
+    struct trace_entry entries[3] = {0};
 
     for (uint32_t e = 0; e < expr->event_count; e++)
         events[e] = event_of(&expr->events[e]);
     for (uint32_t p = 0; p < expr->part_count; p++)
         parts[p] = language_of(expr->parts[p]);
     for (uint32_t s = 0; s < 3; s++)
-        sets[s] = set_of(expr->sets[s]);
+        entries[s].nodes = sets[s] = set_of(expr->sets[s]);
     struct event call = call_of(expr->function);
     switch (expr->kind) {
     case ALL:
@@ -463,7 +464,7 @@ static struct language *language_of(const struct expr *expr)
     case NOT_ALL:
         return language_not_all(sets[0]);
     case TRACE:
-        return language_trace(expr->trace, sets, expr->set_count, set_of(expr->letters));
+        return language_trace(expr->trace, entries, expr->set_count, set_of(expr->letters));
     case NOT:
         return language_not(parts[0]);
     case AND:
@@ -507,7 +508,7 @@ static void walk_letter(struct walk *walk, const struct run *run, int at)
     if (state == AUTOMATON_DEAD || (walk->skips && !automaton->minds(automaton, sign->node)))
         return;
     if (sign->kind == EVENT_STEP)
-        *next = automaton->step(automaton, state, sign->node);
+        *next = automaton_step(automaton, state, sign->node, 0);
     else if (sign->kind == EVENT_CALL)
         *next = automaton->call(automaton, state, sign->node, sign->function, &walk->symbols[at]);
     else
@@ -646,7 +647,7 @@ static void reliable_trace_of_the_paper(void **state)
 {
     (void)state;
     static const uint32_t c = 0, f = 2, all[] = {0, 1, 2};
-    struct id_set entries[] = {{&c, 1}, {&f, 1}, {&f, 1}};
+    struct trace_entry entries[] = {{.nodes = {&c, 1}}, {.nodes = {&f, 1}}, {.nodes = {&f, 1}}};
     struct automaton *automaton = automaton_create(
         language_trace(TRACE_RELIABLE, entries, 3, (struct id_set){all, 3}), NULL, 0, "[C, F, F]");
     static const struct sign good[] = {{EVENT_STEP, 9, 0},
@@ -698,8 +699,8 @@ static void not_all_has_a_limit(void **state)
     uint32_t at = automaton->initial;
     for (uint32_t i = 0; i < AUTOMATA_NOT_ALL_MAX; i++) {
         assert_true(automaton->accepts(automaton, at));
-        assert_int_equal(automaton->step(automaton, at, 1000), at);
-        at = automaton->step(automaton, at, i);
+        assert_int_equal(automaton_step(automaton, at, 1000, 0), at);
+        at = automaton_step(automaton, at, i, 0);
     }
     assert_int_equal(at, AUTOMATON_DEAD);
     assert_int_equal(automaton_size(automaton), AUTOMATA_NOT_ALL_MAX);
@@ -747,14 +748,14 @@ static void deep_recursion_needs_few_states(void **state)
     assert_false(automaton->is_regular);
     for (uint32_t i = 0; i < DEPTH; i++)
         at = automaton->call(automaton, at, 0, 0, &symbols[i]);
-    at = automaton->step(automaton, at, 1);
+    at = automaton_step(automaton, at, 1, 0);
     for (uint32_t i = DEPTH; i-- > 0;)
         at = automaton->leave(automaton, at, symbols[i], 0, 0);
     assert_false(automaton->accepts(automaton, at));
-    at = automaton->step(automaton, at, 1);
+    at = automaton_step(automaton, at, 1, 0);
     at = automaton->call(automaton, at, 0, 0, &symbols[0]);
-    at = automaton->step(automaton, at, 1);
-    at = automaton->step(automaton, at, 2);
+    at = automaton_step(automaton, at, 1, 0);
+    at = automaton_step(automaton, at, 2, 0);
     assert_true(automaton->accepts(automaton, at));
     assert_true(automaton_size(automaton) < 200);
     free(symbols);

@@ -42,7 +42,7 @@ static void go_back(struct search *search, struct activation *at, struct dataflo
     if (!caller || dataflow_is_zero(callee))
         return;
     struct flow_edges edges = flow_edges(search->subject.flow, at->node);
-    event_vec_push(&search->events, (struct run_event){RUN_LEAVE, at->node, at->function});
+    event_vec_push(&search->events, (struct run_event){RUN_LEAVE, at->node, at->function, 0});
     for (uint32_t e = 0; e < edges.count; e++) {
         if (!(edges.data[e].flags & flag))
             continue;
@@ -69,7 +69,7 @@ static void go_into(struct search *search, struct activation *at, uint32_t node)
             .caller = at, .function = function, .node = node, .value = DATAFLOW_ONE};
         inner.before =
             dataflow_extend(dataflow, dataflow_extend(dataflow, at->before, at->value), call);
-        event_vec_push(&search->events, (struct run_event){RUN_CALL, node, function});
+        event_vec_push(&search->events, (struct run_event){RUN_CALL, node, function, 0});
         go(search, &inner, search->subject.flow->functions[function].entry);
         search->events.length--;
     }
@@ -85,7 +85,7 @@ static void go(struct search *search, struct activation *at, uint32_t node)
         return;
     search->paths++;
     search->steps++;
-    event_vec_push(&search->events, (struct run_event){RUN_STEP, node, FLOW_NONE});
+    event_vec_push(&search->events, (struct run_event){RUN_STEP, node, FLOW_NONE, 0});
     bitset_set(&search->reached, node);
     struct run run = {search->events.data, (uint32_t)search->events.length};
     if (!bitset_test(&search->replayed, node) && dataflow_replay(dataflow, &run) == UINT32_MAX)

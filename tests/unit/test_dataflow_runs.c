@@ -609,7 +609,7 @@ struct checker {
 static void push_event(struct checker *checker, enum run_letter letter, uint32_t node,
                        uint32_t function)
 {
-    event_vec_push(&checker->events, (struct run_event){letter, node, function});
+    event_vec_push(&checker->events, (struct run_event){letter, node, function, 0});
 }
 
 // The function of the flow that stands for library code which the node runs and which may call

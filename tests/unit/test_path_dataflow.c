@@ -139,11 +139,11 @@ static void go_to(struct enumeration *all, const struct oracle_state *from,
     if (from && to->depth > from->depth)
         event_vec_push(
             &all->events,
-            (struct run_event){RUN_CALL, from->frames[from->depth - 1].node, top->function});
+            (struct run_event){RUN_CALL, from->frames[from->depth - 1].node, top->function, 0});
     if (from && to->depth < from->depth)
         event_vec_push(&all->events, (struct run_event){RUN_LEAVE, from->frames[to->depth - 1].node,
-                                                        from->frames[to->depth].function});
-    event_vec_push(&all->events, (struct run_event){RUN_STEP, top->node, FLOW_NONE});
+                                                        from->frames[to->depth].function, 0});
+    event_vec_push(&all->events, (struct run_event){RUN_STEP, top->node, FLOW_NONE, 0});
     all->length++;
     go_on(all, to);
     all->length--;

@@ -964,7 +964,7 @@ static void walk_letter(struct walk *walk, const struct run *run, int at)
     if (state == AUTOMATON_DEAD || (walk->skips && !automaton->minds(automaton, sign->node)))
         return;
     if (sign->kind == EVENT_STEP)
-        *next = automaton->step(automaton, state, sign->node);
+        *next = automaton_step(automaton, state, sign->node, 0);
     else if (sign->kind == EVENT_CALL)
         *next = automaton->call(automaton, state, sign->node, sign->function, &walk->symbols[at]);
     else

@@ -226,6 +226,14 @@ static void physical_frame(struct decoder *decoder, const struct stop *stop,
             here.sets_jumps |= model_function(decoder->model, info->positions[d].function)->flags &
                                FUNCTION_SETJMP;
     here.holds = decode_waits_at_site(decoder, &here, &info->positions[0]);
+    struct unwind_frame before_call = *unwound;
+    if (decode_is_moved_call(decoder, &here, &info->positions[0], &before_call.pc)) {
+        // the row says where the call is in the source, not how far control has come: as if a
+        // signal had come just before it
+        before_call.flags |= UNWIND_EXACT;
+        here.unwound = &before_call;
+        here.interrupted = here.asynchronous = true;
+    }
     struct folded folded = {0};
     here.folded = here.memory_fault && decode_folded(decoder, &here, info, &folded);
     decode_inlined_doubts(decoder, &here, info);

@@ -441,6 +441,36 @@ bool decode_waits_at_site(struct decoder *decoder, const struct stop *stop,
     return true;
 }
 
+// Does the site stand for a copy of memory, or for memory that is set?
+static bool is_of_memory(const struct model_site *site)
+{
+    return site->callee && strstr(site->callee, "mem");
+}
+
+bool decode_is_moved_call(struct decoder *decoder, const struct stop *stop,
+                          const struct position *position, uint64_t *ret)
+{
+    const struct machine_code *code =
+        stop->physical ? machine_code_of(decoder, stop->physical) : NULL;
+
+    if (stop->interrupted || stop->holds || !code || position->function.value == MODEL_NONE ||
+        !function_is_optimized(decoder, position->function))
+        return false;
+    for (uint32_t i = 0; i < position->nodes.count; i++) {
+        struct site_id site =
+            node_site(decoder, position->function.value, position->nodes.nodes[i]);
+
+        if (site.value != MODEL_NONE && is_of_memory(model_site(decoder->model, site)))
+            return false;
+    }
+    for (uint32_t i = 0; i < code->count; i++)
+        if (code->insns[i].address + code->insns[i].size == stop->unwound->pc) {
+            *ret = code->insns[i].address;
+            return code->insns[i].flow == MACHINE_CALL;
+        }
+    return false;
+}
+
 // A frame that waits for a call at its node has entered it, also when the callee is inlined.
 static void mark_pending(const struct decoder *decoder, const struct position *position,
                          const struct stop *stop, bool is_outer, const struct evidence_frame *frame,

@@ -10,6 +10,7 @@
 #include "evidence/core/decode_internal.h"
 
 #include "common/alloc.h"
+#include "common/cleanup.h"
 #include "common/error.h"
 #include "layout/section.h"
 
@@ -181,6 +182,18 @@ bool decode_is_plain(const struct debug_scope *scope)
     return length > suffix && !strcmp(scope->linkage_name + length - suffix, LAYOUT_PLAIN_SUFFIX);
 }
 
+// The plain copy of a function has a linkage name of its own, which is made of the function's
+// symbol. NULL: it is none.
+static char *name_of_original(const struct debug_scope *scope)
+{
+    if (!decode_is_plain(scope))
+        return NULL;
+    size_t length = strlen(scope->linkage_name) - strlen(LAYOUT_PLAIN_SUFFIX);
+    // a name that is to be taken as it is
+    size_t skip = scope->linkage_name[0] == '\1';
+    return xasprintf("%.*s", (int)(length - skip), scope->linkage_name + skip);
+}
+
 uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope *scope)
 {
     uint64_t key = hash_mix(scope->origin_die) ^ (uintptr_t)scope->origin;
@@ -193,9 +206,10 @@ uint32_t decode_scope_function(struct decoder *decoder, const struct debug_scope
         return *found;
     if (scope->origin && debug_unit_module_id(scope->origin, &id) &&
         model_find_module(decoder->model, id, &module)) {
-        // the plain copy of a function has a linkage name of its own
-        bool named = scope->linkage_name && !decode_is_plain(scope);
-        const char *name = named ? scope->linkage_name : scope->name;
+        _cleanup_free_ char *original = name_of_original(scope);
+        const char *name = original              ? original
+                           : scope->linkage_name ? scope->linkage_name
+                                                 : scope->name;
         struct error *err = model_find_debug_name(decoder->model, module, name, &function);
 
         if (err) {

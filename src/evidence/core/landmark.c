@@ -111,7 +111,7 @@ bool machine_only_follows(const struct machine_view *view, uint32_t i)
 }
 
 // A call that the source makes there. Those that compilers make (memset for a loop) can be
-// anywhere.
+// anywhere, and so can those that have no effect but their result.
 static bool is_call_of_source(const struct machine_view *view, const struct machine_insn *insn)
 {
     struct model *model = view->decoder->model;
@@ -122,7 +122,7 @@ static bool is_call_of_source(const struct machine_view *view, const struct mach
         return false;
     struct site_id site =
         model_node(model, model_node_at(model, own.function, own.named.node))->site;
-    if (site.value == MODEL_NONE)
+    if (site.value == MODEL_NONE || model_site(model, site)->flags & SITE_LOOSE)
         return false;
     const char *callee = model_site(model, site)->callee;
     if (!callee || !call->target)

@@ -174,7 +174,16 @@ struct located locator_at(struct locator *locator, const struct locate_stop *sto
     struct stop here = {.unwound = &unwound,
                         .physical = info->physical,
                         .interrupted = stop->interrupted,
-                        .asynchronous = stop->asynchronous};
+                        .asynchronous = stop->asynchronous,
+                        .callee = stop->callee};
+    if (info->count && !stop->interrupted && !stop->is_inside && stop->callee) {
+        here.is_call_site = decode_is_call_site(&unwound);
+        here.holds = decode_waits_at_site(&locator->decoder, &here, &info->positions[0]);
+        if (decode_is_moved_call(&locator->decoder, &here, &info->positions[0], &unwound.pc)) {
+            unwound.flags |= UNWIND_EXACT;
+            here.interrupted = here.asynchronous = true;
+        }
+    }
     const char **names = arena_alloc_array(arena, info->count + 1u, const char *);
     struct located located = {
         .frames = arena_alloc_array(arena, info->count + 1u, struct evidence_frame),
@@ -187,7 +196,7 @@ struct located locator_at(struct locator *locator, const struct locate_stop *sto
         struct evidence_frame frame = {.kind = EVIDENCE_FRAME_FOREIGN,
                                        .function.name = position->name,
                                        .inlined = d + 1 < info->count,
-                                       .interrupted = stop->interrupted,
+                                       .interrupted = here.interrupted,
                                        .place = position->place,
                                        .gap = position->repeats};
         if (position->function.value != MODEL_NONE)

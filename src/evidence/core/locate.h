@@ -42,10 +42,11 @@ size_t locator_warning_count(const struct locator *locator);
 const char *locator_warning_at(const struct locator *locator, size_t index);
 
 struct locate_stop {
-    uint64_t pc;       // where it goes on: a return address unless interrupted
-    bool interrupted;  // innermost, or right below a signal frame: pc is the next instruction
-    bool is_inside;    // but pc lies inside of a call that the compiler made (of a sanitizer)
-    bool asynchronous; // interrupted by a signal from outside, for sure
+    uint64_t pc;        // where it goes on: a return address unless interrupted
+    bool interrupted;   // innermost, or right below a signal frame: pc is the next instruction
+    bool is_inside;     // but pc lies inside of a call that the compiler made (of a sanitizer)
+    bool asynchronous;  // interrupted by a signal from outside, for sure
+    const char *callee; // that it waits for; NULL: not known
 };
 
 struct located {
