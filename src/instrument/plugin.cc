@@ -416,6 +416,11 @@ struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
     static bool hide(llvm::Use &use, const llvm::TargetTransformInfo &target)
     {
         auto *value = llvm::cast<llvm::Instruction>(use.get());
+        // a truth value has no register of its own: what it was converted from has
+        if (llvm::isa<llvm::CastInst>(value) && value->getType()->isIntegerTy() &&
+            !target.isTypeLegal(value->getType()) &&
+            llvm::isa<llvm::Instruction>(value->getOperand(0)))
+            return hide(value->getOperandUse(0), target);
         llvm::IRBuilder<> builder(llvm::cast<llvm::Instruction>(use.getUser()));
         llvm::Type *type = value->getType();
         bool general = type->isIntOrPtrTy();
