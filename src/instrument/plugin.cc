@@ -403,6 +403,8 @@ struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
                 return nullptr;
             if (!(Node(*user) == node))
                 return !computed || llvm::isa<llvm::StoreInst>(user) ? use : nullptr;
+            if (llvm::isa<llvm::CmpInst>(user))
+                return !computed && isPartOfCondition(*user) ? use : nullptr;
             if (!llvm::isa<llvm::CastInst>(user)) {
                 if (computed || !llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator>(user))
                     return nullptr;
@@ -411,6 +413,15 @@ struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
             value = user;
         }
         return nullptr;
+    }
+
+    // Of a condition that has several parts each becomes a branch, with a comparison of its own,
+    // and all of them have the place where the condition is decided by.
+    static bool isPartOfCondition(const llvm::Instruction &comparison)
+    {
+        return comparison.hasOneUse() &&
+               llvm::isa<llvm::BinaryOperator, llvm::SelectInst>(comparison.user_back()) &&
+               comparison.user_back()->getType()->isIntegerTy(1);
     }
 
     static bool hide(llvm::Use &use, const llvm::TargetTransformInfo &target)
