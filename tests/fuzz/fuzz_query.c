@@ -33,7 +33,7 @@ static void walk(struct automaton *automaton)
         else if (i % 4 == 3 && open)
             state = automaton->leave(automaton, state, symbols[--open], 0, 1);
         else
-            state = automaton->step(automaton, state, i % 4);
+            state = automaton_pass(automaton, state, i % 4);
     }
     if (state != AUTOMATON_DEAD)
         automaton->accepts(automaton, state);

@@ -342,7 +342,9 @@ def physical_problems(shipped, evidence, stop, base, symbols):
     moved = len(kept) - len(frames)
     if 0 < moved < sum(i for _, _, i in kept) and frames[0].candidates_from == "machine":
         kept = [(kept[moved][0], 0, True)] + kept[moved + 1:]
-    if [n for n, _, _ in kept] != told_names and not any(f.gap for f in frames):
+    # `??` stands for what was inlined, and may be any of it
+    unnamed = bool(told) and told[0].kind == "foreign" and told[0].name == "??" and told[0].gap
+    if [n for n, _, _ in kept] != told_names and not unnamed and not any(f.gap for f in frames):
         return [("stack", f"evidence {' < '.join(told_names[:12])}; by stepping {' < '.join(names[:12])}")]
     if len(kept) != len(frames):
         return problems

@@ -227,6 +227,18 @@ static const char *copy(struct decoder *decoder, const char *string)
     return string ? arena_strdup(&decoder->evidence->arena, string) : NULL;
 }
 
+// A function that was switched off begins with a jump to its plain copy, which has the row of
+// whatever was there before.
+static bool is_at_switch(const struct decoder *decoder, const struct debug_scope *scope,
+                         uint64_t address)
+{
+    unsigned char byte = 0;
+
+    return !scope->parent && scope->range_count && scope->ranges[0].start == address &&
+           !decode_is_plain(scope) && modules_read(decoder->modules, address, &byte, 1) == 1 &&
+           byte == 0xe9;
+}
+
 // The innermost virtual frame, from the row of the address.
 static void innermost_position(struct decoder *decoder, struct debug_info *info, uint64_t address,
                                bool exact, struct position *position)
@@ -240,7 +252,8 @@ static void innermost_position(struct decoder *decoder, struct debug_info *info,
         position->place = (struct evidence_place){copy(decoder, position->scope->file), 0, 0};
     if (position->function.value == MODEL_NONE)
         return;
-    if (exact && (!known || !row.discriminator) && in_prologue(info, position->scope, address)) {
+    if (exact && (((!known || !row.discriminator) && in_prologue(info, position->scope, address)) ||
+                  is_at_switch(decoder, position->scope, address))) {
         uint32_t entry = 0;
 
         position->source = POSITION_PROLOGUE;
