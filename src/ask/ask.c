@@ -185,14 +185,6 @@ static enum ask_verdict solve_product(struct ask_session *session, struct automa
     return solve_step_by_step(session->ask, solver, &settings, ret);
 }
 
-static bool is_among(const struct ask_id_vec *nodes, uint32_t node)
-{
-    for (size_t i = 0; i < nodes->length; i++)
-        if (nodes->data[i] == node)
-            return true;
-    return false;
-}
-
 static enum ask_verdict solve_utl(const struct ask_session *session, const struct query *query,
                                   struct ask_result *ret)
 {
@@ -216,7 +208,7 @@ static enum ask_verdict solve_utl(const struct ask_session *session, const struc
     for (size_t i = 0; i < thread->ends.length; i++)
         if (!utl || !id_set_has(utl->removed, thread->ends.data[i]) ||
             (id_set_has(utl->entered, thread->ends.data[i]) &&
-             is_among(&thread->cut, thread->ends.data[i])))
+             ask_thread_is_cut(thread, thread->ends.data[i])))
             ask_id_vec_push(&ends, thread->ends.data[i]);
     for (size_t i = 0; ask->is_single && i < ask->ran.length; i++)
         ask_trace_vec_push(&traces, (struct utl_trace){&ask->ran.data[i], 1});

@@ -74,6 +74,15 @@ struct ask_thread {
     bool is_doubtful;      // the program has no such call as one on the stack
 };
 
+// May a frame stand in the node, and not have come to its end?
+static inline bool ask_thread_is_cut(const struct ask_thread *thread, uint32_t node)
+{
+    for (size_t i = 0; i < thread->cut.length; i++)
+        if (thread->cut.data[i] == node)
+            return true;
+    return false;
+}
+
 struct automaton;
 struct query;
 VEC_DEFINE(ask_automaton_vec, struct automaton *);

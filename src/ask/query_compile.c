@@ -19,7 +19,6 @@ enum form {
 
 VEC_DEFINE(event_vec, struct event);
 VEC_DEFINE(context_vec, struct context);
-VEC_DEFINE(spot_vec, struct node_spot);
 VEC_DEFINE(context_name_vec, const struct query_function *);
 
 struct compiler {

@@ -10,7 +10,6 @@
 #include "program/model.h"
 
 VEC_DEFINE(id_vec, uint32_t);
-VEC_DEFINE(spot_vec, struct node_spot);
 
 struct resolver {
     struct query *query;

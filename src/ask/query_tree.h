@@ -89,6 +89,7 @@ struct query_node {
 };
 
 VEC_DEFINE(note_vec, const char *);
+VEC_DEFINE(spot_vec, struct node_spot);
 
 struct query {
     struct arena arena;

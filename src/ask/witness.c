@@ -262,15 +262,6 @@ static void read_leave(struct reading *reading, const struct run_event *event)
                                                event->node, event->function);
 }
 
-// May a frame stand in the node, and not have come to its end?
-static bool is_amid(const struct ask_thread *thread, uint32_t node)
-{
-    for (size_t i = 0; i < thread->cut.length; i++)
-        if (thread->cut.data[i] == node)
-            return true;
-    return false;
-}
-
 // `amid`: of a call, it is made where control need not have come to the end of the node.
 static void read_event(struct reading *reading, const struct run_event *event, bool amid)
 {
@@ -329,11 +320,11 @@ static bool automaton_takes(const struct ask_case *ask, struct automaton *automa
     bool *pends = find_pending(run, flat);
     for (uint32_t i = 0; reading.state != AUTOMATON_DEAD && i < run->count; i++)
         read_event(&reading, &run->events[i],
-                   pends[i] && is_amid(&ask->threads[0], run->events[i].node));
+                   pends[i] && ask_thread_is_cut(&ask->threads[0], run->events[i].node));
     free(pends);
     const struct ask_view_vec *views = &ask->threads[0].views;
     bool ends_in_gap = !views->length || views->data[views->length - 1]->function == FLOW_NONE;
-    if (!ends_in_gap && !is_amid(&ask->threads[0], reading.frames[reading.depth].node))
+    if (!ends_in_gap && !ask_thread_is_cut(&ask->threads[0], reading.frames[reading.depth].node))
         read_up_to(&reading, UINT32_MAX);
     free(reading.frames);
     return reading.state != AUTOMATON_DEAD && automaton->accepts(automaton, reading.state);

@@ -441,10 +441,12 @@ bool decode_waits_at_site(struct decoder *decoder, const struct stop *stop,
     return true;
 }
 
-// Does the site stand for a copy of memory, or for memory that is set?
-static bool is_of_memory(const struct model_site *site)
+// Is it one of the C library's that copy or set memory, under any of its names
+// (__memmove_avx_unaligned)?
+static bool is_of_memory(const char *callee)
 {
-    return site->callee && strstr(site->callee, "mem");
+    return callee && (strstr(callee, "memcpy") || strstr(callee, "memmove") ||
+                      strstr(callee, "mempcpy") || strstr(callee, "memset"));
 }
 
 bool decode_is_moved_call(struct decoder *decoder, const struct stop *stop,
@@ -454,15 +456,8 @@ bool decode_is_moved_call(struct decoder *decoder, const struct stop *stop,
         stop->physical ? machine_code_of(decoder, stop->physical) : NULL;
 
     if (stop->interrupted || stop->holds || !code || position->function.value == MODEL_NONE ||
-        !function_is_optimized(decoder, position->function))
+        !function_is_optimized(decoder, position->function) || is_of_memory(stop->callee))
         return false;
-    for (uint32_t i = 0; i < position->nodes.count; i++) {
-        struct site_id site =
-            node_site(decoder, position->function.value, position->nodes.nodes[i]);
-
-        if (site.value != MODEL_NONE && is_of_memory(model_site(decoder->model, site)))
-            return false;
-    }
     for (uint32_t i = 0; i < code->count; i++)
         if (code->insns[i].address + code->insns[i].size == stop->unwound->pc) {
             *ret = code->insns[i].address;

@@ -213,8 +213,6 @@ void decode_calls(struct decoder *decoder, const struct stop *stop, const struct
                   bool is_outer, struct evidence_frame *frame);
 // Is this site the call that the frame waits for, by the callee's name?
 bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, struct site_id site);
-// Does the frame certainly wait for the call of the source that ends its node, where it stands? Not
-// for one that the compiler made by itself, and not for a loose one.
 /*
  * Does the frame wait for a call that the optimiser may have moved: one of a loose site, or one
  * that only the compiler knows of (floor() as a call)? Those that copy or set memory are where the
@@ -222,6 +220,8 @@ bool decode_waits_for(const struct decoder *decoder, const struct stop *stop, st
  */
 bool decode_is_moved_call(struct decoder *decoder, const struct stop *stop,
                           const struct position *position, uint64_t *ret);
+// Does the frame certainly wait for the call of the source that ends its node, where it stands? Not
+// for one that the compiler made by itself, and not for a loose one.
 bool decode_waits_at_site(struct decoder *decoder, const struct stop *stop,
                           const struct position *position);
 // May the callee be inlined: a call to a function with a body in the same module, or to any?
