@@ -136,7 +136,7 @@ static void function_init(struct instrumented_module *module, LLVMValueRef f, ui
         function->level = SECTION_LEVEL_NONE;
     if (!function->subprogram)
         function->flags |= SECTION_FUNCTION_NO_RECORD;
-    if (!module->is_for_lto) // plugin.cc sees to it
+    if (!module->is_for_lto) // plugin.cc sees to it; the linker may join others
         function->flags |= SECTION_FUNCTION_LOADS_APART;
 }
 

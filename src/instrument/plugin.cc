@@ -355,26 +355,32 @@ bool mayFault(const llvm::LoadInst &load)
  * that of the use. Where that is of another node, a fault would be told there, which control has
  * not come to. So the value goes through a register there: assembly without any code stands between
  * load and use, or between what was made of it and the store that puts it back.
+ *
+ * The linker's optimiser (`-flto`) has no such pass. It inlines what is called here, and unrolls
+ * what has come to be constant. So before it all that leaves the node of a load goes through a
+ * register, by whatever way: what is then joined at the link are uses in that node.
  */
 struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
     llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &manager)
     {
-        llvm::SmallVector<llvm::Use *, 16> found;
-
         const llvm::DISubprogram *debug = function.getSubprogram();
         llvm::StringRef name = debug ? debug->getLinkageName() : "";
+        llvm::SmallVector<llvm::LoadInst *, 16> found;
+        bool changed = false;
 
-        if (function.hasOptNone() || !debug || plain_is_name(name.data(), name.size()) ||
-            instrument_is_for_lto(llvm::wrap(function.getParent())))
+        if (function.hasOptNone() || !debug || plain_is_name(name.data(), name.size()))
             return llvm::PreservedAnalyses::all();
         for (llvm::Instruction &i : llvm::instructions(function))
             if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&i))
-                if (llvm::Use *use = mayFault(*load) ? findUse(*load) : nullptr)
-                    found.push_back(use);
+                if (mayFault(*load))
+                    found.push_back(load);
         const auto &target = manager.getResult<llvm::TargetIRAnalysis>(function);
-        bool changed = false;
-        for (llvm::Use *use : found)
-            changed |= hide(*use, target);
+        bool linked = instrument_is_for_lto(llvm::wrap(function.getParent()));
+        for (llvm::LoadInst *load : found)
+            if (linked)
+                changed |= hideLeaving(*load, target);
+            else if (llvm::Use *use = findUse(*load))
+                changed |= hide(*use, target);
         if (!changed)
             return llvm::PreservedAnalyses::all();
         llvm::PreservedAnalyses kept;
@@ -406,13 +412,66 @@ struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
             if (llvm::isa<llvm::CmpInst>(user))
                 return !computed && isPartOfCondition(*user) ? use : nullptr;
             if (!llvm::isa<llvm::CastInst>(user)) {
-                if (computed || !llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator>(user))
+                if (computed || !isComputation(*user))
                     return nullptr;
                 computed = true;
             }
             value = user;
         }
         return nullptr;
+    }
+
+    // Before the link: the same for all uses that are of other nodes now or may come to be.
+    static bool hideLeaving(llvm::LoadInst &load, const llvm::TargetTransformInfo &target)
+    {
+        Node node(load);
+        llvm::SmallVector<std::pair<llvm::Instruction *, bool>, 4> values = {{&load, false}};
+        bool changed = false;
+
+        for (size_t next = 0; next < values.size(); next++) {
+            auto [value, computed] = values[next];
+            llvm::SmallVector<llvm::Use *, 8> leaving;
+
+            for (llvm::Use &use : value->uses()) {
+                auto *user = llvm::cast<llvm::Instruction>(use.getUser());
+
+                if (leaves(use, node, computed))
+                    leaving.push_back(&use);
+                else if (Node(*user) == node && llvm::isa<llvm::CastInst>(user))
+                    values.push_back({user, computed});
+                else if (Node(*user) == node && !computed && isComputation(*user))
+                    values.push_back({user, true});
+            }
+            changed |= !leaving.empty() && hideAll(*value, leaving, target);
+        }
+        return changed;
+    }
+
+    // Is that use of a load, or of what was `computed` of one, anywhere but in its node, or may it
+    // come to be?
+    static bool leaves(const llvm::Use &use, const Node &node, bool computed)
+    {
+        const auto *user = llvm::cast<llvm::Instruction>(use.getUser());
+
+        if (llvm::isa<llvm::PHINode, llvm::ReturnInst>(user) || isArgument(use))
+            return true;
+        if (!(Node(*user) == node))
+            return !computed || llvm::isa<llvm::StoreInst>(user);
+        return !computed && llvm::isa<llvm::CmpInst>(user) &&
+               !(user->hasOneUse() && llvm::isa<llvm::BranchInst>(user->user_back()));
+    }
+
+    static bool isArgument(const llvm::Use &use)
+    {
+        const auto *call = llvm::dyn_cast<llvm::CallBase>(use.getUser());
+
+        return call && call->isArgOperand(&use) && !call->isInlineAsm() &&
+               !llvm::isa<llvm::IntrinsicInst>(call);
+    }
+
+    static bool isComputation(const llvm::Instruction &instruction)
+    {
+        return llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator>(instruction);
     }
 
     // Of a condition that has several parts each becomes a branch, with a comparison of its own,
@@ -424,19 +483,47 @@ struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
                comparison.user_back()->getType()->isIntegerTy(1);
     }
 
+    // A truth value has no register of its own: what it was converted from has.
+    static bool isTruth(const llvm::Instruction &value, const llvm::TargetTransformInfo &target)
+    {
+        return llvm::isa<llvm::CastInst>(value) && value.getType()->isIntegerTy() &&
+               !target.isTypeLegal(value.getType()) &&
+               llvm::isa<llvm::Instruction>(value.getOperand(0));
+    }
+
     static bool hide(llvm::Use &use, const llvm::TargetTransformInfo &target)
     {
         auto *value = llvm::cast<llvm::Instruction>(use.get());
-        // a truth value has no register of its own: what it was converted from has
-        if (llvm::isa<llvm::CastInst>(value) && value->getType()->isIntegerTy() &&
-            !target.isTypeLegal(value->getType()) &&
-            llvm::isa<llvm::Instruction>(value->getOperand(0)))
+
+        if (isTruth(*value, target))
             return hide(value->getOperandUse(0), target);
-        llvm::IRBuilder<> builder(llvm::cast<llvm::Instruction>(use.getUser()));
-        llvm::Type *type = value->getType();
+        llvm::Value *hidden = pass(*value, *llvm::cast<llvm::Instruction>(use.getUser()), target);
+        if (hidden)
+            use.set(hidden);
+        return hidden;
+    }
+
+    static bool hideAll(llvm::Instruction &value, llvm::ArrayRef<llvm::Use *> uses,
+                        const llvm::TargetTransformInfo &target)
+    {
+        if (isTruth(value, target))
+            return hide(value.getOperandUse(0), target);
+        llvm::Value *hidden = pass(value, *value.getNextNode(), target);
+        for (llvm::Use *use : uses)
+            if (hidden)
+                use->set(hidden);
+        return hidden;
+    }
+
+    // The same value behind a register, right before `at`. nullptr: there is none for its type.
+    static llvm::Value *pass(llvm::Instruction &value, llvm::Instruction &at,
+                             const llvm::TargetTransformInfo &target)
+    {
+        llvm::IRBuilder<> builder(&at);
+        llvm::Type *type = value.getType();
         bool general = type->isIntOrPtrTy();
 
-        builder.SetCurrentDebugLocation(value->getDebugLoc());
+        builder.SetCurrentDebugLocation(value.getDebugLoc());
         // kinds of numbers that the processor has no registers for
         if (!target.isTypeLegal(type) && type->isFloatingPointTy() &&
             type->getPrimitiveSizeInBits() <= 64) {
@@ -444,15 +531,14 @@ struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
             general = true;
         }
         if (!target.isTypeLegal(type) || type->isX86_FP80Ty())
-            return false;
+            return nullptr;
         auto *signature = llvm::FunctionType::get(type, {type}, false);
         auto *code = llvm::InlineAsm::get(signature, "", general ? "=r,0" : "=x,0", false);
-        llvm::CallInst *call = builder.CreateCall(code, {builder.CreateBitCast(value, type)});
+        llvm::CallInst *call = builder.CreateCall(code, {builder.CreateBitCast(&value, type)});
 
         call->setDoesNotThrow();
         call->setDoesNotAccessMemory();
-        use.set(builder.CreateBitCast(call, value->getType()));
-        return true;
+        return builder.CreateBitCast(call, value.getType());
     }
 };
 
