@@ -15,7 +15,8 @@
  *   trim.c           stores that inlining made useless
  *   descriptor.c     loaded data of the module
  *   suspects*.c      sampled predicates: sites, regions, counters (suspects.h)
- *   plugin.cc        the order of all this; loads kept apart from uses in other nodes,
+ *   plugin.cc        the order of all this; loads kept apart from uses in other nodes, and reads
+ *                    and writes from those on other ways,
  *                    results of `asm goto` kept in memory
  *
  * clone.c copies blocks.

@@ -542,6 +542,80 @@ struct KeepLoadsApart : llvm::PassInfoMixin<KeepLoadsApart> {
     }
 };
 
+// ---- Accesses around branches
+
+/*
+ * Where several ways join, or part, the optimiser makes one of the instructions that they have in
+ * common, and what is left names none of their nodes. So while it looks for such, assembly without
+ * any code stands between the join and what is read or written before it, and between the fork and
+ * what is read or written behind it.
+ */
+const char BARRIER[] = "# reads and writes stay";
+
+bool isBarrier(const llvm::Instruction &instruction)
+{
+    const auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const auto *code = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+
+    return code && code->getAsmString() == BARRIER;
+}
+
+void addBarrier(llvm::BasicBlock::iterator at)
+{
+    llvm::FunctionType *type =
+        llvm::FunctionType::get(llvm::Type::getVoidTy(at->getContext()), {}, false);
+    llvm::CallInst *call =
+        llvm::CallInst::Create(type, llvm::InlineAsm::get(type, BARRIER, "", true), "", at);
+
+    call->setDoesNotThrow();
+    call->addFnAttr(llvm::Attribute::NoMerge);
+}
+
+// Does the block read or write what may not be there?
+bool accessesMemory(const llvm::BasicBlock &block)
+{
+    for (const llvm::Instruction &i : block)
+        if (const llvm::Value *address = llvm::getLoadStorePointerOperand(&i))
+            if (!i.isVolatile() && !llvm::isa<llvm::AllocaInst, llvm::GlobalValue>(
+                                       address->stripInBoundsConstantOffsets()))
+                return true;
+    return false;
+}
+
+// Of blocks on several ways those that do, if there is more than one.
+template <typename Blocks> llvm::SmallSetVector<llvm::BasicBlock *, 8> accessing(Blocks &&blocks)
+{
+    llvm::SmallSetVector<llvm::BasicBlock *, 8> found;
+
+    for (llvm::BasicBlock *block : blocks)
+        if (accessesMemory(*block))
+            found.insert(block);
+    if (found.size() < 2)
+        found.clear();
+    return found;
+}
+
+void holdAccesses(llvm::Function &function)
+{
+    if (function.hasOptNone() || !function.getSubprogram())
+        return;
+    for (llvm::BasicBlock &block : function) {
+        for (llvm::BasicBlock *before : accessing(llvm::predecessors(&block)))
+            addBarrier(before->getTerminator()->getIterator());
+        for (llvm::BasicBlock *next : accessing(llvm::successors(&block)))
+            if (next->getSinglePredecessor() && !next->isEHPad())
+                addBarrier(next->getFirstInsertionPt());
+    }
+}
+
+void releaseAccesses(llvm::Function &function)
+{
+    for (llvm::BasicBlock &block : function)
+        for (llvm::Instruction &i : llvm::make_early_inc_range(block))
+            if (isBarrier(i))
+                i.eraseFromParent();
+}
+
 // ---- Results of `asm goto`
 
 /*
@@ -638,11 +712,24 @@ bool isInliner(llvm::StringRef pass)
     return pass == "ModuleInlinerWrapperPass";
 }
 
+// The passes that make one of what several ways have in common.
+bool isMerger(llvm::StringRef pass)
+{
+    return pass == "SimplifyCFGPass" || pass == "InstCombinePass";
+}
+
 llvm::Module *moduleOf(llvm::Any ir)
 {
     const auto *module = llvm::any_cast<const llvm::Module *>(&ir);
 
     return module ? const_cast<llvm::Module *>(*module) : nullptr;
+}
+
+llvm::Function *functionOf(llvm::Any ir)
+{
+    const auto *function = llvm::any_cast<const llvm::Function *>(&ir);
+
+    return function ? const_cast<llvm::Function *>(*function) : nullptr;
 }
 
 // While a function and its plain copy are two, their arguments are the same (plain.c).
@@ -651,11 +738,15 @@ void registerHooks(llvm::PassInstrumentationCallbacks &callbacks)
     callbacks.registerBeforeNonSkippedPassCallback([](llvm::StringRef pass, llvm::Any ir) {
         if (llvm::Module *module = isInliner(pass) ? moduleOf(ir) : nullptr)
             plain_release_locals(llvm::wrap(module));
+        if (llvm::Function *function = isMerger(pass) ? functionOf(ir) : nullptr)
+            holdAccesses(*function);
     });
     callbacks.registerAfterPassCallback(
         [](llvm::StringRef pass, llvm::Any ir, const llvm::PreservedAnalyses &) {
             if (llvm::Module *module = isInliner(pass) ? moduleOf(ir) : nullptr)
                 plain_hold_locals(llvm::wrap(module));
+            if (llvm::Function *function = isMerger(pass) ? functionOf(ir) : nullptr)
+                releaseAccesses(*function);
         });
     callbacks.registerShouldRunOptionalPassCallback([](llvm::StringRef pass, llvm::Any ir) {
         const auto *component = llvm::any_cast<const llvm::LazyCallGraph::SCC *>(&ir);
