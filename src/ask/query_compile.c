@@ -13,6 +13,7 @@
 
 enum form {
     FORM_EXACT,
+    FORM_EXACT_BELOW_NOT,
     FORM_UPPER, // a superset that is regular
     FORM_LOWER, // a subset that is
 };
@@ -30,9 +31,19 @@ struct compiler {
 
 static enum form flipped(enum form form)
 {
-    if (form == FORM_EXACT)
-        return form;
-    return form == FORM_UPPER ? FORM_LOWER : FORM_UPPER;
+    static const enum form other[] = {
+        [FORM_EXACT] = FORM_EXACT_BELOW_NOT,
+        [FORM_EXACT_BELOW_NOT] = FORM_EXACT,
+        [FORM_UPPER] = FORM_LOWER,
+        [FORM_LOWER] = FORM_UPPER,
+    };
+
+    return other[form];
+}
+
+static bool form_is_exact(enum form form)
+{
+    return form == FORM_EXACT || form == FORM_EXACT_BELOW_NOT;
 }
 
 // ---- Events
@@ -49,7 +60,18 @@ static struct event call_event(const struct compiler *compiler,
                           .caller_limit = compiler->query->node_count};
 }
 
-static struct event atom_event(const struct compiler *compiler, const struct query_node *node)
+// What only may be of a line counts where it is to have run, and not where it is to have not.
+static struct event place_event(const struct query_atom *atom, enum form form)
+{
+    bool sure = form == FORM_LOWER || form == FORM_EXACT_BELOW_NOT;
+
+    return (struct event){.kind = EVENT_STEP,
+                          .nodes = sure ? atom->sure_nodes : atom->nodes,
+                          .spots = sure ? atom->sure_spots : atom->spots};
+}
+
+static struct event atom_event(const struct compiler *compiler, const struct query_node *node,
+                               enum form form)
 {
     const struct query_function *function = &node->function;
     bool modelless = function->functions.count == 0;
@@ -68,8 +90,7 @@ static struct event atom_event(const struct compiler *compiler, const struct que
                               .spots = modelless ? node->atom.spots : (struct spot_set){NULL, 0},
                               .functions = function->functions};
     case ATOM_PLACE:
-        return (struct event){
-            .kind = EVENT_STEP, .nodes = node->atom.nodes, .spots = node->atom.spots};
+        return place_event(&node->atom, form);
     case ATOM_ENTRY:
     case ATOM_NODE:
         break;
@@ -110,9 +131,9 @@ static void narrow(struct compiler *compiler, struct event *event,
 {
     struct id_set own = function->own_nodes;
 
-    if (form == FORM_EXACT || (form == FORM_UPPER) == inside) {
+    if (form_is_exact(form) || (form == FORM_UPPER) == inside) {
         uint64_t bit = UINT64_C(1) << context_of(compiler, function,
-                                                 form == FORM_EXACT ? CONTEXT_OPEN : CONTEXT_SEEN);
+                                                 form_is_exact(form) ? CONTEXT_OPEN : CONTEXT_SEEN);
         *(inside ? &event->required : &event->forbidden) |= bit;
     } else if (inside) {
         event->nodes = event->nodes_any ? own : set_filter(compiler, event->nodes, own, true);
@@ -128,7 +149,7 @@ static void collect_events(struct compiler *compiler, const struct query_node *n
     size_t first = ret->length;
 
     if (node->kind == QUERY_ATOM) {
-        event_vec_push(ret, atom_event(compiler, node));
+        event_vec_push(ret, atom_event(compiler, node, form));
         return;
     }
     for (uint32_t i = 0; i < node->part_count; i++)
@@ -206,7 +227,8 @@ static struct language *compile_product(struct compiler *compiler, const struct 
 }
 
 // A sequence of nodes is a trace; it needs one number instead of sets.
-static struct language *compile_trace(struct compiler *compiler, const struct query_node *node)
+static struct language *compile_trace(struct compiler *compiler, const struct query_node *node,
+                                      enum form form)
 {
     struct trace_entry *entries =
         arena_alloc_array(&compiler->arena, node->part_count, struct trace_entry);
@@ -214,7 +236,7 @@ static struct language *compile_trace(struct compiler *compiler, const struct qu
     for (uint32_t i = 0; i < node->part_count; i++) {
         if (node->parts[i]->kind != QUERY_ATOM)
             return NULL;
-        struct event event = atom_event(compiler, node->parts[i]);
+        struct event event = atom_event(compiler, node->parts[i], form);
         if (event.kind != EVENT_STEP)
             return NULL;
         entries[i] = (struct trace_entry){event.nodes, event.spots};
@@ -229,7 +251,7 @@ static struct language *compile_sequence(struct compiler *compiler, const struct
     struct language *language = NULL;
 
     if (node->kind == QUERY_THEN)
-        language = compile_trace(compiler, node);
+        language = compile_trace(compiler, node, form);
     if (language)
         return language;
     for (uint32_t i = 0; i < node->part_count; i++) {
@@ -301,7 +323,7 @@ static struct language *compile_balanced(enum form form)
 {
     const struct event step = {.kind = EVENT_STEP, .nodes_any = true};
 
-    if (form == FORM_EXACT)
+    if (form_is_exact(form))
         return language_balanced();
     return form == FORM_UPPER ? language_all() : language_repeat(language_letter(&step, 1, false));
 }
@@ -316,7 +338,7 @@ static struct language *compile_call(struct compiler *compiler, const struct que
     if (form == FORM_LOWER)
         return language_nothing();
     struct language *inner = compile(compiler, node->parts[0], form);
-    if (form == FORM_EXACT)
+    if (form_is_exact(form))
         return language_call(&call, 1, inner, unfinished);
     struct language *language = language_then(language_letter(&call, 1, false), inner);
     return unfinished ? language : language_then(language, language_letter(&leave, 1, false));
@@ -377,7 +399,7 @@ static void collect_spots(const struct compiler *compiler, const struct query_no
                           struct spot_vec *ret)
 {
     if (node->kind == QUERY_ATOM) {
-        struct event event = atom_event(compiler, node);
+        struct event event = atom_event(compiler, node, FORM_EXACT);
 
         spot_vec_append(ret, event.spots.data, event.spots.count);
     }

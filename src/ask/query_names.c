@@ -118,9 +118,9 @@ static bool is_named(const struct resolver *resolver, const struct query_atom *a
 }
 
 // Where in the node control comes to the place: at its beginning, and wherever it comes back from
-// another one.
+// another one. `perhaps`: where it may.
 static void add_spots(const struct resolver *resolver, const struct query_atom *atom, uint32_t n,
-                      struct spot_vec *ret)
+                      struct spot_vec *ret, struct spot_vec *perhaps)
 {
     const struct model *model = resolver->model;
     const struct model_node *node = model_node(model, (struct node_id){n});
@@ -135,12 +135,18 @@ static void add_spots(const struct resolver *resolver, const struct query_atom *
     const struct code_node *in = model_code_node(model, (struct node_id){n});
     for (uint32_t i = 0; i < in->insn_count; i++) {
         const struct place *place =
-            code_own_place(module->code, module->code->insns[in->first_insn + i].place);
+            code_place(module->code, module->code->insns[in->first_insn + i].place);
 
-        if (!place || !place->line)
+        if (!place || !place->line || place->carried == PLACE_OTHERS)
             continue;
-        bool was_there = there;
-        there = is_named(resolver, atom, module->files[place->file], place->line, place->column);
+        bool was_there = there, here = is_named(resolver, atom, module->files[place->file],
+                                                place->line, place->column);
+        if (place->carried == PLACE_PERHAPS) {
+            if (here)
+                spot_vec_push(perhaps, (struct node_spot){n, begun ? i : 0});
+            continue;
+        }
+        there = here;
         if (there && !was_there)
             spot_vec_push(ret, (struct node_spot){n, begun ? i : 0});
         begun = true;
@@ -159,11 +165,19 @@ static struct spot_set keep_spots(struct resolver *resolver, struct spot_vec *sp
 
 static void find_spots(struct resolver *resolver, struct query_atom *atom)
 {
-    struct spot_vec spots = VEC_INIT;
+    struct spot_vec spots = VEC_INIT, sure = VEC_INIT, perhaps = VEC_INIT;
+    struct id_vec nodes = VEC_INIT;
 
     for (uint32_t i = 0; i < atom->nodes.count; i++)
-        add_spots(resolver, atom, atom->nodes.data[i], &spots);
+        add_spots(resolver, atom, atom->nodes.data[i], &sure, &perhaps);
+    spot_vec_append(&spots, sure.data, sure.length);
+    spot_vec_append(&spots, perhaps.data, perhaps.length);
+    for (size_t i = 0; i < sure.length; i++)
+        id_vec_push(&nodes, sure.data[i].node);
+    spot_vec_deinit(&perhaps);
     atom->spots = keep_spots(resolver, &spots);
+    atom->sure_spots = keep_spots(resolver, &sure);
+    atom->sure_nodes = keep_set(resolver, &nodes);
 }
 
 // The last instruction of each node: the call that it ends with.
@@ -378,7 +392,8 @@ static struct error *resolve_site(struct resolver *resolver, struct query_node *
         if (id_set_has(node->function.callers, atom->nodes.data[i]))
             id_vec_push(&nodes, atom->nodes.data[i]);
     atom->nodes = keep_set(resolver, &nodes);
-    atom->spots = call_spots(resolver, atom->nodes);
+    atom->spots = atom->sure_spots = call_spots(resolver, atom->nodes);
+    atom->sure_nodes = atom->nodes;
     if (atom->nodes.count == 0)
         return query_error(resolver->query->text, ERROR_NOT_FOUND, node->where, resolver->where,
                            "no call on line %u of '%s' can enter '%s' directly", atom->line,

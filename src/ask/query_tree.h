@@ -77,6 +77,10 @@ struct query_atom {
     uint32_t line, column; // column 0: any
     struct id_set nodes;   // of a place, a node, an entry
     struct spot_set spots; // of a place: where in them it begins
+    // Of a place, without jumps that only may be of its line: these count where the line is to have
+    // run, and not where it is to have not.
+    struct id_set sure_nodes;
+    struct spot_set sure_spots;
 };
 
 struct query_node {

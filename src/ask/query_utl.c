@@ -83,13 +83,14 @@ static void add_nodes(struct removed_vec *ret, struct id_set nodes)
 }
 
 // The nodes of an event that is about nodes only, and where in them it is.
-static bool event_nodes(const struct query_node *node, struct removed_vec *ret)
+// `sure`: without places that may be another's.
+static bool event_nodes(const struct query_node *node, bool sure, struct removed_vec *ret)
 {
     const struct query_atom *atom = &node->atom;
 
     if (node->kind == QUERY_OR) {
         for (uint32_t i = 0; i < node->part_count; i++)
-            if (!event_nodes(node->parts[i], ret))
+            if (!event_nodes(node->parts[i], sure, ret))
                 return false;
         return true;
     }
@@ -98,9 +99,10 @@ static bool event_nodes(const struct query_node *node, struct removed_vec *ret)
     bool modelless = node->function.functions.count == 0;
     if (atom->kind == ATOM_ENTRY || atom->kind == ATOM_NODE)
         add_nodes(ret, atom->nodes);
-    else if (atom->kind == ATOM_PLACE || (atom->kind == ATOM_SITE && modelless))
-        removed_vec_append(ret, atom->spots.data, atom->spots.count);
-    else if (atom->kind == ATOM_CALL && modelless)
+    else if (atom->kind == ATOM_PLACE || (atom->kind == ATOM_SITE && modelless)) {
+        struct spot_set spots = sure ? atom->sure_spots : atom->spots;
+        removed_vec_append(ret, spots.data, spots.count);
+    } else if (atom->kind == ATOM_CALL && modelless)
         removed_vec_append(ret, node->function.calls.data, node->function.calls.count);
     else
         return false;
@@ -135,7 +137,7 @@ static void happens(struct builder *builder, const struct query_node *node, stru
 {
     struct removed_vec nodes = VEC_INIT;
 
-    if (event_nodes(node, &nodes)) {
+    if (event_nodes(node, false, &nodes)) {
         struct element element = {.moment = MOMENT_EXACT};
         if (is_one_node(&nodes)) {
             element.node = nodes.data[0].node;
@@ -282,7 +284,7 @@ static void know_never(struct builder *builder, const struct query_node *node, s
 {
     size_t before = ret->removed.length;
 
-    if (event_nodes(node, &ret->removed))
+    if (event_nodes(node, true, &ret->removed))
         return;
     ret->removed.length = before;
     if (node->kind == QUERY_ATOM && node->atom.kind == ATOM_CALL) // nothing else leads to its entry

@@ -14,7 +14,7 @@
 #include "common/hash.h"
 
 #define BLOCK_MAGIC     "INQCODE\n"
-#define BLOCK_FORMAT    2u // counts changes of meaning that change no size
+#define BLOCK_FORMAT    3u // counts changes of meaning that change no size
 #define BLOCK_ALIGNMENT 16u
 
 enum {

@@ -477,6 +477,14 @@ static uint64_t place_key(const struct code_builder *builder, const struct insn 
                : 0;
 }
 
+// Of the line as a whole: no place has column 65535.
+static uint64_t line_key(const struct code_builder *builder, const struct insn *insn)
+{
+    uint64_t key = place_key(builder, insn);
+
+    return key ? key | 0xffff : 0;
+}
+
 static void read_node(struct body *body, const struct split_node *split, uint32_t n)
 {
     struct code_builder *builder = body->reader->builder;
@@ -553,42 +561,48 @@ static void match_arguments(struct body *body)
 
 // How many instructions of the node stand at this place.
 static uint32_t count_place(const struct code_builder *builder, const struct code_node *node,
-                            uint64_t key)
+                            uint64_t key,
+                            uint64_t (*key_of)(const struct code_builder *, const struct insn *))
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < node->insn_count; i++)
-        count += place_key(builder, &builder->insns.data[node->first_insn + i]) == key;
+        count += key_of(builder, &builder->insns.data[node->first_insn + i]) == key;
     return count;
 }
 
 /*
- * Is the place another statement's? A jump to one place does nothing, and where the source has no
- * statement for it clang gives it the place of the statement before. So its place is its own only
- * where no other node has it: that of `break` and `goto`. And where a block is left in several
- * ways, the lives of its variables end at its closing brace, whichever way it is; that of the
- * function is where it returns.
+ * Whose is the place? A jump to one place does nothing, and where the source has no statement for
+ * it clang gives it the place of the statement before. So its place is its own only where no other
+ * node has any on its line: that of `break` and `goto`. And where a block is left in several ways,
+ * the lives of its variables end at its closing brace, whichever way it is; that of the function is
+ * where it returns.
  */
-static bool is_carried(const struct code_builder *builder, const struct pointer_map *places,
-                       const struct pointer_map *braces, const struct code_node *node,
-                       const struct insn *insn)
+static enum place_carried carried(const struct code_builder *builder, struct pointer_map *places,
+                                  const struct pointer_map *braces, const struct code_node *node,
+                                  const struct insn *insn)
 {
-    uint64_t key = place_key(builder, insn);
+    uint64_t key = place_key(builder, insn), line = line_key(builder, insn);
 
     if (key == 0)
-        return false;
+        return PLACE_OWN;
     const uint32_t *brace = pointer_map_get(braces, key);
     if (brace && *brace)
-        return true;
-    return insn->opcode == INSN_BR && insn->operand_count == 1 &&
-           *pointer_map_get(places, key) != count_place(builder, node, key);
+        return PLACE_OTHERS;
+    if (insn->opcode != INSN_BR || insn->operand_count != 1)
+        return PLACE_OWN;
+    if (*pointer_map_get(places, key) != count_place(builder, node, key, place_key))
+        return PLACE_OTHERS;
+    return *pointer_map_get(places, line) != count_place(builder, node, line, line_key)
+               ? PLACE_PERHAPS
+               : PLACE_OWN;
 }
 
-static void carry_place(struct code_builder *builder, struct insn *insn)
+static void carry_place(struct code_builder *builder, struct insn *insn, enum place_carried whose)
 {
     struct place place = builder->places.data[insn->place.value];
 
-    place.carried = 1;
+    place.carried = whose;
     insn->place.value = (uint32_t)builder->places.length;
     code_places_push(&builder->places, place);
 }
@@ -602,17 +616,20 @@ static void find_places(struct body *body, uint32_t node_count)
     for (uint32_t i = nodes[0].first_insn; i < builder->insns.length; i++) {
         uint64_t key = place_key(builder, &builder->insns.data[i]);
 
-        if (key)
+        if (key) {
             ++*pointer_map_put(&places, key);
+            ++*pointer_map_put(&places, line_key(builder, &builder->insns.data[i]));
+        }
         if (key && builder->insns.data[i].opcode == INSN_RET)
             *pointer_map_put(&body->braces, key) = 0;
     }
     for (uint32_t n = 0; n < node_count; n++)
         for (uint32_t i = 0; i < nodes[n].insn_count; i++) {
             struct insn *insn = &builder->insns.data[nodes[n].first_insn + i];
+            enum place_carried whose = carried(builder, &places, &body->braces, &nodes[n], insn);
 
-            if (is_carried(builder, &places, &body->braces, &nodes[n], insn))
-                carry_place(builder, insn);
+            if (whose != PLACE_OWN)
+                carry_place(builder, insn, whose);
             else if (nodes[n].place.value == 0)
                 nodes[n].place = insn->place;
         }

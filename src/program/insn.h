@@ -569,10 +569,16 @@ struct place {
     uint32_t file; // in `files`
     uint32_t line;
     uint32_t column;
-    // Of a jump that the front end gave the place of what stands elsewhere in the function, since
-    // it had no better one (`case 4:;` goes on by the line before): machine code may be found by
-    // it, but the line did not run with it.
-    uint32_t carried;
+    uint32_t carried; // enum place_carried
+};
+
+// Whose place is it? The front end gives jumps the place of what stands elsewhere in the function
+// where it has no better one (`case 4:;` goes on by the line before): machine code may be found by
+// it, but the line did not run with it.
+enum place_carried {
+    PLACE_OWN,
+    PLACE_OTHERS,  // of another statement
+    PLACE_PERHAPS, // of a jump that may be a statement (`break`) or not, on a line with others
 };
 
 struct code_file {

@@ -135,7 +135,7 @@ static bool node_on_line(const struct model *model, uint32_t n, const bool *matc
     const struct code_node *in = &code->nodes[n - module->first_node];
     for (uint32_t i = in->first_insn; i < in->first_insn + in->insn_count; i++) {
         const struct place *place = code_place(code, code->insns[i].place);
-        if (place && place->line == line && (carried || !place->carried) &&
+        if (place && place->line == line && (carried || place->carried != PLACE_OTHERS) &&
             matches[module->files[place->file].value])
             return true;
     }

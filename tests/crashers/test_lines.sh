@@ -341,6 +341,37 @@ int main(int argc, char **argv)
     return calls(argc); // ran
 }
 END
+cat >fall.c <<'END'
+#include <stdlib.h>
+int a = 1, b = 1, g;
+__attribute__((noinline)) static int second(void) { return b; }
+__attribute__((noinline)) static void work(int v) { g += v; }
+__attribute__((noinline)) static void falls(int c)
+{
+    switch (c) { // ran
+    case 0:
+        g++; // ran
+        if (a || // ran
+            second()) { // never
+            work(1); // ran
+            g += 2; // ran
+        }
+        /* fall through */
+    default:
+        while (1) { // ran
+            if (a ||
+                second()) break; // ran
+            g += 3; // never
+        }
+        abort(); // ran
+    }
+}
+int main(int argc, char **argv)
+{
+    falls(argc - 1); // ran
+    return 0; // never
+}
+END
 # of jumps.c most is told
 least() {
     case $1 in jumps) echo 5 ;; *) echo 1 ;; esac
@@ -350,7 +381,7 @@ solvers() {
     case $1 in gone) echo utl fsa vpa ;; *) echo utl vpa csi ;; esac
 }
 for flags in -O0 "-O0 -finquest=calls" -O1 -O2 "-O2 -finquest=full" "-O1 -fno-inline" -Os; do
-    for program in jumps handler own gone shared builtin child behind sunk assembly; do
+    for program in jumps handler own gone shared builtin child behind sunk assembly fall; do
         # shellcheck disable=SC2086
         "$build/bin/inquest-cc" -g -w -pthread -mno-red-zone $flags $program.c -o $program
         rm -f core
@@ -372,6 +403,47 @@ for number, text in enumerate(open(sys.argv[1]), 1):
 if right < int(sys.argv[2]):
     sys.exit(f"{sys.argv[1]}: too little is told: {right} lines")' $program.c "$(least $program)" || { echo "FAIL: $flags, $solver"; exit 1; }
         done
+    done
+done
+# Stopped right behind setjmp, when a jump has led back there: what came before the jump has run.
+cat >again.c <<'END'
+#include <setjmp.h>
+static jmp_buf back;
+int g;
+__attribute__((noinline)) static void work(int n)
+{
+    g += n;
+    if (g == 1)
+        longjmp(back, 1);
+}
+__attribute__((noinline)) static void returns(void)
+{
+    if (setjmp(back) == 0) {
+        work(1);
+        g += 2;
+    } else {
+        g += 4;
+    }
+}
+int main(void)
+{
+    returns();
+    return 0;
+}
+END
+for flags in -O0 -O2 "-O2 -finquest=full"; do
+    # shellcheck disable=SC2086
+    "$build/bin/inquest-cc" -g -no-pie $flags again.c -o again
+    behind=$(objdump -d --no-show-raw-insn again | awk '/<returns>:/ { f = 1 } f && /call.*_setjmp/ { getline; print $1; exit }')
+    rm -f core
+    gdb -q -batch -ex "break *0x${behind%:}" -ex run -ex continue -ex 'signal SIGQUIT' ./again >/dev/null 2>&1 || true
+    [ -f core ] || { echo "skipped: no core was written"; exit 77; }
+    for solver in utl fsa vpa csi; do
+        "$build/bin/inquest" coverage --json --solver $solver again core | python3 -c '
+import json, sys
+told = {line["line"]: line["answer"] for line in json.load(sys.stdin)["lines"]}
+sys.exit("no" in (told[6], told[8], told[13]) or "yes" in (told[14], told[16]))' ||
+            { echo "FAIL: behind setjmp again, $flags, $solver"; exit 1; }
     done
 done
 # A function of a library, replaced by one of a library without a model.

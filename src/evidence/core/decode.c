@@ -70,15 +70,14 @@ static void foreign_frame(struct decoder *decoder, const struct stop *stop,
     frame_vec_push(frames, frame);
 }
 
-// Half-way through longjmp the frame it goes to is unwound already, but does not wait for anything.
-static void leaving_by_jump(struct decoder *decoder, uint32_t site_count,
-                            struct evidence_frame *frame)
+static void tell_nothing(struct decoder *decoder, uint32_t site_count, const char *why,
+                         struct evidence_frame *frame)
 {
     uint8_t *calls = arena_alloc(&decoder->evidence->arena, site_count + 1u);
 
     memset(calls, EVIDENCE_UNKNOWN, site_count);
     frame->record = EVIDENCE_RECORD_UNTOLD;
-    frame->record_note = "longjmp is under way";
+    frame->record_note = why;
     frame->calls = calls;
     frame->call_count = site_count;
 }
@@ -97,6 +96,53 @@ static struct position folded_position(const struct position *position, const st
     narrow.nodes = folded->nodes;
     narrow.source = folded->nodes.count == 1 ? POSITION_DISCRIMINATOR : POSITION_LINE;
     return narrow;
+}
+
+// Is there a call before this instruction, with nothing but a straight line of code between?
+static bool is_behind_call(struct decoder *decoder, const struct stop *stop)
+{
+    const struct machine_code *code =
+        stop->physical ? machine_code_of(decoder, stop->physical) : NULL;
+    uint32_t at = code ? machine_find(code, stop->unwound->pc) : MACHINE_NONE;
+
+    if (at == MACHINE_NONE)
+        return true; // it is not known
+    while (at-- > 0 && code->insns[at].flow == MACHINE_NEXT)
+        ;
+    return at != UINT32_MAX && code->insns[at].flow == MACHINE_CALL;
+}
+
+// Behind a call that returns twice: a jump that comes back there goes on to what comes next,
+// without coming by the call's node again. What the words told was of the way to the jump, perhaps.
+static void add_landings(struct decoder *decoder, const struct stop *stop,
+                         struct function_id function, struct evidence_frame *frame)
+{
+    const struct model_function *f = model_function(decoder->model, function);
+    uint32_t *nodes = xmalloc_array(f->node_count + 1u, sizeof(*nodes)), count = 0;
+    uint8_t *mark = xcalloc(f->node_count + 1u, 1);
+    bool lands = false;
+
+    for (uint32_t i = 0; i < frame->candidates.count; i++) {
+        struct node_id node = model_node_at(decoder->model, function, frame->candidates.nodes[i]);
+        struct node_list next = model_successors(decoder->model, node);
+        bool twice = model_node(decoder->model, node)->flags & NODE_RETURNS_TWICE;
+
+        mark[frame->candidates.nodes[i]] = 1;
+        for (uint32_t s = 0; twice && s < next.count; s++)
+            mark[model_node_index(decoder->model, next.data[s])] = 1;
+        lands |= twice;
+    }
+    for (uint32_t n = 0; n < f->node_count; n++)
+        if (mark[n])
+            nodes[count++] = n;
+    if (lands && is_behind_call(decoder, stop)) {
+        frame->candidates = decode_nodes(decoder, nodes, count);
+        frame->candidates_from = source_name(POSITION_LINE);
+        frame->path = (struct evidence_path){0};
+        tell_nothing(decoder, f->site_count, "a jump may have come back here", frame);
+    }
+    free(nodes);
+    free(mark);
 }
 
 // `first`: of the frames, the innermost of this physical one. `folded`: or NULL.
@@ -132,11 +178,14 @@ static void model_frame(struct decoder *decoder, const struct stop *stop,
         frame.candidates = narrow.nodes;
         frame.candidates_from = depth > innermost ? "call" : source_name(narrow.source);
         if (stop->callee && strstr(stop->callee, "longjmp"))
-            leaving_by_jump(decoder, function->site_count, &frame);
+            // the frame it goes to is unwound already, but does not wait for anything
+            tell_nothing(decoder, function->site_count, "longjmp is under way", &frame);
         else if (decode_record(decoder, stop, &narrow, depth > innermost, &frame)) {
             frame_vec_resize(frames, first);
             frame.place = (struct evidence_place){position->place.file, 0, 0};
         }
+        if (stop->interrupted && stop->sets_jumps && depth == innermost)
+            add_landings(decoder, stop, position->function, &frame);
     }
     frame_vec_push(frames, frame);
 }
