@@ -390,6 +390,9 @@ static void check_filter(const char *filter, bool has_stack, bool is_verified)
     assert_int_equal(modules_read(crash.modules, symbol.address, code, 4), 4);
     assert_memory_equal(code, "\x55\x48\x89\xe5", 4);
     struct module_section section;
+    // behind _init, which has no size and ends with its section
+    assert_true(module_section(modules_executable(crash.modules), ".plt", &section));
+    assert_false(module_symbol_at(modules_executable(crash.modules), section.address, &symbol));
     assert_true(module_section(modules_executable(crash.modules), ".bss", &section));
     assert_null(section.data);
     uint64_t behind = section.address + section.size - 1;

@@ -335,6 +335,15 @@ static unsigned module_symbol_rank(const GElf_Sym *symbol)
     return symbol->st_size ? rank : rank + 4;
 }
 
+// Where the section ends that the symbol is in: a symbol without a size goes no further.
+static uint64_t module_symbol_limit(Elf *elf, const GElf_Sym *symbol)
+{
+    Elf_Scn *section = symbol->st_shndx < SHN_LORESERVE ? elf_getscn(elf, symbol->st_shndx) : NULL;
+    GElf_Shdr header;
+
+    return section && gelf_getshdr(section, &header) ? header.sh_addr + header.sh_size : UINT64_MAX;
+}
+
 static void module_add_symbol(struct module *module, Elf *elf, size_t names, const GElf_Sym *symbol)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -346,7 +355,8 @@ static void module_add_symbol(struct module *module, Elf *elf, size_t names, con
     const char *name = elf_strptr(elf, names, symbol->st_name);
     if (!name || !*name)
         return;
-    struct module_symbol_entry entry = {symbol->st_value, symbol->st_size, name,
+    struct module_symbol_entry entry = {symbol->st_value, symbol->st_size,
+                                        module_symbol_limit(elf, symbol), name,
                                         module_symbol_rank(symbol)};
     module_symbol_vec_push(&module->symbols, entry);
 }
@@ -414,7 +424,7 @@ static const struct module_symbol_entry *module_find_symbol(const struct module 
         const struct module_symbol_entry *symbol = &symbols[i - 1];
         if (address - symbol->start < symbol->size)
             return symbol;
-        if (symbol->size == 0 && !unsized && i == low)
+        if (symbol->size == 0 && !unsized && i == low && address < symbol->limit)
             unsized = symbol;
     }
     return unsized;

@@ -29,6 +29,7 @@ struct module_code {
 
 struct module_symbol_entry {
     uint64_t start, size; // as in the file
+    uint64_t limit;       // of one without a size: where its section ends
     const char *name;
     unsigned rank; // smaller is better, among those of one address
 };
