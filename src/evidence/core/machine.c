@@ -2,6 +2,7 @@
 #include "evidence/core/machine.h"
 
 #include "common/alloc.h"
+#include "evidence/core/core.h"
 
 #include <capstone.h>
 #include <stdlib.h>
@@ -258,4 +259,67 @@ void machine_deinit(struct machine_code *code)
     free(code->before_start);
     free(code->before);
     *code = (struct machine_code){0};
+}
+
+// ---- Calls through pointers
+
+// X86_REG_INVALID counts as 0.
+static bool register_value(x86_reg reg, const uint64_t *registers, uint64_t *ret)
+{
+    static const struct {
+        x86_reg reg;
+        enum core_register number;
+    } known[] = {{X86_REG_RAX, CORE_RAX}, {X86_REG_RDX, CORE_RDX}, {X86_REG_RCX, CORE_RCX},
+                 {X86_REG_RBX, CORE_RBX}, {X86_REG_RSI, CORE_RSI}, {X86_REG_RDI, CORE_RDI},
+                 {X86_REG_RBP, CORE_RBP}, {X86_REG_RSP, CORE_RSP}, {X86_REG_R8, CORE_R8},
+                 {X86_REG_R9, CORE_R9},   {X86_REG_R10, CORE_R10}, {X86_REG_R11, CORE_R11},
+                 {X86_REG_R12, CORE_R12}, {X86_REG_R13, CORE_R13}, {X86_REG_R14, CORE_R14},
+                 {X86_REG_R15, CORE_R15}, {X86_REG_RIP, CORE_RIP}};
+
+    *ret = 0;
+    if (reg == X86_REG_INVALID)
+        return true;
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (known[i].reg == reg) {
+            *ret = registers[known[i].number];
+            return true;
+        }
+    return false;
+}
+
+static bool operand_value(const cs_x86_op *op, const uint64_t *registers, machine_reader *read,
+                          const void *memory, uint64_t *ret)
+{
+    uint64_t base, index;
+
+    if (op->type == X86_OP_REG)
+        return register_value(op->reg, registers, ret);
+    if (op->type != X86_OP_MEM || op->size != 8 || op->mem.segment != X86_REG_INVALID ||
+        !register_value(op->mem.base, registers, &base) ||
+        !register_value(op->mem.index, registers, &index))
+        return false;
+    return read(memory, base + index * (uint64_t)op->mem.scale + (uint64_t)op->mem.disp, ret);
+}
+
+bool machine_call_target(const unsigned char *bytes, size_t size, uint64_t address,
+                         const uint64_t *registers, machine_reader *read, const void *memory,
+                         uint64_t *ret)
+{
+    uint64_t values[CORE_REGISTERS];
+    csh handle;
+    cs_insn *insn = NULL;
+
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+        return false;
+    cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    memcpy(values, registers, sizeof(values));
+    values[CORE_RIP] = address;
+    size_t count = cs_disasm(handle, bytes, size, address - size, 1, &insn);
+    bool known = count == 1 && insn->size == size && in_group(insn, CS_GRP_CALL) &&
+                 insn->detail->x86.op_count == 1 &&
+                 operand_value(&insn->detail->x86.operands[0], values, read, memory, ret);
+    if (count)
+        cs_free(insn, count);
+    cs_close(&handle);
+    return known;
 }

@@ -70,6 +70,13 @@ bool machine_link(struct machine_code *code);
 // Where direct flow leads from an instruction: how many of `next` are set.
 uint32_t machine_successors(const struct machine_code *code, uint32_t insn, uint32_t next[2]);
 uint32_t machine_find(const struct machine_code *code, uint64_t address);
+// Where a call through a pointer leads, made of these bytes, all of them, that end at `address`.
+// `registers` by enum core_register, as the call finds them. False: they are no such call, or where
+// it leads cannot be read.
+typedef bool machine_reader(const void *memory, uint64_t address, uint64_t *ret);
+bool machine_call_target(const unsigned char *bytes, size_t size, uint64_t address,
+                         const uint64_t *registers, machine_reader *read, const void *memory,
+                         uint64_t *ret);
 void machine_deinit(struct machine_code *code);
 
 #endif

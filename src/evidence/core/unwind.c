@@ -202,8 +202,9 @@ static void unwind_without_row(const struct unwinder *unwinder, const struct unw
                         xasprintf("the core lacks the signal frame at 0x%" PRIx64, frame->rsp));
         return;
     }
-    outcome->has_caller = unwind_guess(unwinder, frame, &outcome->caller);
-    outcome->is_guess = outcome->has_caller;
+    bool is_certain;
+    outcome->has_caller = unwind_guess(unwinder, frame, &outcome->caller, &is_certain);
+    outcome->is_guess = outcome->has_caller && !is_certain;
     if (outcome->has_caller)
         return;
     if (!modules_is_code(unwinder->modules, frame->pc))

@@ -91,9 +91,9 @@ const struct unwind_row *unwind_row_at(struct unwinder *unwinder, struct module 
 void unwind_rows_deinit(struct unwinder *unwinder);
 
 /* unwind_guess.c: the caller of a frame without call frame information, if anything plausible is
- * found. */
+ * found. *ret_certain: it is more than that. */
 bool unwind_guess(const struct unwinder *unwinder, const struct unwind_frame *frame,
-                  struct unwind_state *ret);
+                  struct unwind_state *ret, bool *ret_certain);
 /* The interrupted state, by the kernel's struct rt_sigframe. */
 bool unwind_trampoline(const struct unwinder *unwinder, const struct unwind_frame *frame,
                        struct unwind_state *ret);
