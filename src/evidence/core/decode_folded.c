@@ -13,9 +13,10 @@
  * Of these, the places where the source loads from an address that could fault.
  *
  * The compiler keeps such loads and uses of different nodes apart (SECTION_FUNCTION_LOADS_APART),
- * but for code that is made at the link and for code that is switched off. What is left then is a
- * call that the code generator itself makes loads of (memcmp), joined with what looks at its
- * result.
+ * but for code that is made at the link and for code that is switched off: there a load may have
+ * come from any node since the last landmark, since loops and branches between them may be gone.
+ * Elsewhere what is left is a call that the code generator itself makes loads of (memcmp), joined
+ * with what looks at its result, in one straight line.
  */
 #include "evidence/core/landmark.h"
 
@@ -200,7 +201,8 @@ static bool level_init(struct fold_level *level, struct fold *fold, const struct
     *level = (struct fold_level){.own = xcalloc(count + 1u, 1), .call = xcalloc(count + 1u, 1)};
     if (!mark)
         return false;
-    keep_straight(decoder, function, named, mark);
+    if (fold->apart)
+        keep_straight(decoder, function, named, mark);
     for (uint32_t n = 0; n < count; n++) {
         struct site_id site =
             mark[n] ? site_of(decoder, function, n) : (struct site_id){MODEL_NONE};
@@ -211,9 +213,11 @@ static bool level_init(struct fold_level *level, struct fold *fold, const struct
         level->own[n] = !passed && (!fold->apart || (n == named && !is_outer)) &&
                         node_loads(decoder, function, n);
         level->has_own |= level->own[n];
-        // of the named node, a call that is still to come; of an outer frame, the inner frame
-        // itself
-        level->call[n] = calls && n != named &&
+        // of the named node, a call that is still to come, unless it was announced, or in plain
+        // code might have been; of an outer frame, the inner frame itself
+        bool may_be_in =
+            n != named || (!is_outer && !fold->apart && (passed || !records_calls(fold, position)));
+        level->call[n] = calls && may_be_in &&
                          !decode_call_holds(decoder, fold->view.stop, position, n) &&
                          (may_become_loads(decoder, site) ||
                           (!fold->apart && decode_may_be_inlined(decoder, function, site) &&

@@ -6,6 +6,7 @@
 #include "evidence/core/decode_internal.h"
 
 #include "common/alloc.h"
+#include "layout/section.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,25 @@ struct position decode_trap(struct decoder *decoder, const struct stop *stop,
     return wide;
 }
 
+/*
+ * A load that the linker's optimiser took out of a function to pass what it loads: between the
+ * announcement of the call, which was made, and the call itself.
+ */
+static void mark_passed_loads(const struct decoder *decoder, const struct stop *stop,
+                              const struct position *position, const uint8_t *called, uint8_t *mark)
+{
+    const struct model_function *f = model_function(decoder->model, position->function);
+
+    if (!stop->memory_fault || !called || position->plain ||
+        f->record_flags & SECTION_FUNCTION_LOADS_APART)
+        return;
+    for (uint32_t n = 0; n < f->node_count; n++) {
+        struct node_id id = model_node_at(decoder->model, position->function, n);
+
+        mark[n] |= called[n] && model_node(decoder->model, id)->site.value != MODEL_NONE;
+    }
+}
+
 bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
                           const struct position *position, const struct evidence_frame *frame)
 {
@@ -147,6 +167,7 @@ bool decode_may_be_inside(struct decoder *decoder, const struct stop *stop,
                           : NULL;
     uint8_t *mark = xcalloc(model_function(decoder->model, position->function)->node_count + 1u, 1);
     mark_inlined(decoder, stop, position, stop->trapped, mark);
+    mark_passed_loads(decoder, stop, position, called, mark);
     for (uint32_t i = 0; i < frame->candidates.count; i++)
         inside |=
             mark[frame->candidates.nodes[i]] && (!called || called[frame->candidates.nodes[i]]);

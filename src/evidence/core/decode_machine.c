@@ -279,6 +279,32 @@ static void meet(struct search *search)
     free(straight);
 }
 
+/*
+ * Can control have come to the node from each of the landmarks that it may have passed last?
+ * Otherwise the row is that of one way only, on which something was computed that all of them need:
+ * a copy of a variable where a loop begins again. Before meet().
+ */
+static bool is_on_all_ways(const struct search *search, uint32_t node)
+{
+    uint8_t *mark = xmalloc(search->count + 1u);
+    bool all = true;
+
+    for (uint32_t m = 0; all && m < search->count; m++) {
+        struct node_list next = successors_of(search, m);
+
+        if (m == node || (!search->from[m] && !search->ended[m]))
+            continue;
+        memset(mark, 0, search->count + 1u);
+        mark[m] = search->from[m];
+        for (uint32_t k = 0; search->ended[m] && k < next.count; k++)
+            mark[index_of(search, next.data[k])] = 1;
+        close_over(search, mark, false);
+        all = mark[node];
+    }
+    free(mark);
+    return all;
+}
+
 // The node of the frame's own code that an instruction's row names, or UINT32_MAX. *on: control
 // just goes by, so the next instruction may tell more.
 static uint32_t named_node(const struct search *search, const struct machine_insn *insn, bool *on)
@@ -500,19 +526,22 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
     *ret_moved = false;
     if (!search_init(&search, decoder, stop, position, &at))
         return NULL;
+    bool named = position->source == POSITION_DISCRIMINATOR && position->nodes.count == 1;
     search_back(&search, at);
     search_on(&search, at);
+    bool on_all = !named || !stop->asynchronous || !search.view.code->insns[at].is_copy ||
+                  is_on_all_ways(&search, position->nodes.nodes[0]);
     meet(&search);
     uint32_t flanking = flanking_node(&search, at);
     if (flanking != UINT32_MAX && search.from[flanking])
         search.from[flanking] = BETWEEN_FLANKED;
-    if (position->source == POSITION_DISCRIMINATOR && position->nodes.count == 1) {
+    if (named) {
         struct order order;
 
         order_init(&order, decoder->model, position->function);
         mark_overtaken(&search, &order, at, position->nodes.nodes[0]);
-        *ret_moved =
-            is_ahead(&search, &order, at, position->nodes.nodes[0]) || is_late(&search, at);
+        *ret_moved = !on_all || is_ahead(&search, &order, at, position->nodes.nodes[0]) ||
+                     is_late(&search, at);
         order_deinit(&order);
     }
     uint8_t *from = search.from;

@@ -122,6 +122,22 @@ static uint64_t reference_of(const cs_insn *insn)
     return insn->address + insn->size + (uint64_t)op[1].mem.disp;
 }
 
+// What the code generator makes of variables that come together, and of constants.
+static bool is_copy(const cs_insn *insn)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+    bool same = x86->op_count == 2 && x86->operands[0].type == X86_OP_REG &&
+                x86->operands[1].type == X86_OP_REG && x86->operands[0].reg == x86->operands[1].reg;
+
+    if (insn->id == X86_INS_LEA)
+        return true;
+    for (uint8_t i = 0; i < x86->op_count; i++)
+        if (x86->operands[i].type == X86_OP_MEM)
+            return false;
+    return !strncmp(insn->mnemonic, "mov", 3) || !strncmp(insn->mnemonic, "vmov", 4) ||
+           (same && (strstr(insn->mnemonic, "xor") != NULL));
+}
+
 static struct machine_insn describe(const cs_insn *insn)
 {
     struct machine_insn out = {.address = insn->address, .size = (uint8_t)insn->size};
@@ -129,6 +145,7 @@ static struct machine_insn describe(const cs_insn *insn)
     out.flow = (uint8_t)flow_of(insn, &out.target);
     out.reference = reference_of(insn);
     out.is_padding = insn->id == X86_INS_NOP;
+    out.is_copy = is_copy(insn);
     describe_operands(insn, &out);
     return out;
 }

@@ -46,6 +46,7 @@ struct machine_insn {
     bool stores_off; // and not by an offset from the stack pointer, as spills do
     bool folds;      // reads memory as a part of something else: neither a plain load nor a copy
     bool is_padding; // nop
+    bool is_copy;    // of a register or a constant to a register
     bool byte_somewhere;   // stores a byte
     bool byte_told;        // namely the constant `byte`
     uint8_t byte;          // 0 where it is not told
