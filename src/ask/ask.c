@@ -275,7 +275,13 @@ enum ask_verdict ask_solve_thread(struct ask_session *session, const struct ask_
         ret->has_witness = false;
         ret->note = "too large for fsa; answered by utl, which says the same here";
     }
-    // what no run does that may return anywhere, none does
+    // what no run does that may return anywhere, none does; coverage goes by that, too
+    if (solver == ASK_SOLVER_FSA && verdict == ASK_POSSIBLE && !ask->is_single) {
+        struct ask_result flat = {0};
+
+        if (solve_utl(ask, thread, query, &flat) == ASK_IMPOSSIBLE)
+            return ASK_IMPOSSIBLE;
+    }
     if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED &&
         solve_utl(ask, thread, query, ret) == ASK_IMPOSSIBLE)
         return ASK_IMPOSSIBLE;

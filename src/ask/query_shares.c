@@ -5,6 +5,7 @@
 
 #include "ask/query_tree.h"
 #include "common/alloc.h"
+#include "common/bitset.h"
 
 VEC_DEFINE(node_vec, const struct query_node *);
 
@@ -354,6 +355,45 @@ struct query *query_share(const struct query_ways *ways, uint32_t way, uint32_t 
     uint32_t next = 0;
 
     return finish(query, share_of(&query->arena, ways->ways[way].root, leaves, &next));
+}
+
+static bool event_reaches(const struct query_node *node, const struct bitset *nodes)
+{
+    bool reaches = false;
+
+    if (node->kind == QUERY_ATOM) {
+        if (node->atom.kind == ATOM_CALL || node->atom.kind == ATOM_RETURN)
+            return true; // seldom worth a look
+        for (uint32_t i = 0; !reaches && i < node->atom.nodes.count; i++)
+            reaches = bitset_test(nodes, node->atom.nodes.data[i]);
+        return reaches;
+    }
+    for (uint32_t i = 0; !reaches && i < node->part_count; i++)
+        reaches = event_reaches(node->parts[i], nodes);
+    return reaches;
+}
+
+// The leaf that *left leaves come before, or NULL.
+static const struct query_node *leaf_of(const struct query_node *node, uint32_t *left)
+{
+    const struct query_node *found = NULL;
+
+    if (is_leaf(node) || node->kind == QUERY_WITHOUT)
+        return (*left)-- == 0 ? node : NULL;
+    if (node->kind == QUERY_AND || node->kind == QUERY_THEN)
+        for (uint32_t i = 0; !found && i < node->part_count; i++)
+            found = leaf_of(node->parts[i], left);
+    return found;
+}
+
+bool query_leaf_reaches(const struct query_ways *ways, uint32_t way, uint32_t leaf,
+                        const struct bitset *nodes)
+{
+    const struct query_node *node = leaf_of(ways->ways[way].root, &leaf);
+
+    if (node && node->kind == QUERY_WITHOUT)
+        node = node->parts[0];
+    return !node || !query_is_event(node) || event_reaches(node, nodes);
 }
 
 static void find_always(const struct query_node *node, struct node_vec *ret)

@@ -27,6 +27,7 @@
 
 #include "common/arena.h"
 
+struct bitset;
 struct query;
 struct query_node;
 
@@ -54,6 +55,9 @@ void query_ways_deinit(struct query_ways *ways);
 
 // Of a thread that does these leaves, by bit; NULL: any run.
 struct query *query_share(const struct query_ways *ways, uint32_t way, uint32_t leaves);
+// May a thread that comes to these nodes only do the leaf?
+bool query_leaf_reaches(const struct query_ways *ways, uint32_t way, uint32_t leaf,
+                        const struct bitset *nodes);
 // What holds of every thread from its beginning to its end; NULL: any run.
 struct query *query_share_always(const struct query_ways *ways, uint32_t way);
 // Of threads beside one whose run fits the whole query: none of what they do can change that. NULL:

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/account.h"
 #include "ask/ask_internal.h"
 #include "ask/case.h"
 #include "ask/query.h"
@@ -36,8 +37,9 @@ static const char parted[] = "several threads did it together; the run is of one
 // A thread that takes part, or that may.
 struct member {
     const struct ask_thread *thread;
-    uint32_t like; // the first that nothing tells from it: answers are kept there
-    bool may_lack; // gone: it need not have been
+    uint32_t like;     // the first that nothing tells from it: answers are kept there
+    bool may_lack;     // gone: it need not have been
+    struct bitset may; // what it may have run, by utl alone; empty: not looked at yet
     // By set of leaves of the way that is looked at: 0: not asked yet, or 1 + verdict.
     uint8_t known[SETS];
 };
@@ -128,6 +130,37 @@ static enum ask_verdict solve_member(struct crew *crew, const struct member *mem
     return ret->verdict;
 }
 
+static void cover_flat(const struct crew *crew, const struct ask_thread *thread,
+                       const struct bitset *closed, struct utl_coverage *ret)
+{
+    struct utl_problem problem = {.flow = crew->ask->flow,
+                                  .closed = closed,
+                                  .start = thread->start,
+                                  .links = thread->links.data,
+                                  .link_count = (uint32_t)thread->links.length,
+                                  .ends = thread->ends.data,
+                                  .end_count = (uint32_t)thread->ends.length};
+
+    utl_cover(&problem, crew->budget, ret);
+}
+
+// A quick look, as coverage has it: can the member have come to where each of the leaves is?
+static bool reaches(struct crew *crew, struct member *member, uint32_t leaves)
+{
+    if (!member->may.size) {
+        struct utl_coverage coverage;
+
+        cover_flat(crew, member->thread, &crew->ask->closed, &coverage);
+        bitset_init_copy(&member->may, &coverage.may);
+        bitset_subtract(&member->may, &crew->ask->absent);
+        utl_coverage_deinit(&coverage);
+    }
+    for (uint32_t leaf = 0; leaf < QUERY_LEAVES_MAX; leaf++)
+        if (leaves >> leaf & 1 && !query_leaf_reaches(&crew->ways, crew->way, leaf, &member->may))
+            return false;
+    return true;
+}
+
 // Can the member have done these leaves?
 static enum ask_verdict member_does(struct crew *crew, uint32_t number, uint32_t leaves)
 {
@@ -136,6 +169,10 @@ static enum ask_verdict member_does(struct crew *crew, uint32_t number, uint32_t
 
     if (member->known[leaves])
         return (enum ask_verdict)(member->known[leaves] - 1);
+    if (leaves && !reaches(crew, member, leaves)) {
+        member->known[leaves] = 1 + ASK_IMPOSSIBLE;
+        return ASK_IMPOSSIBLE;
+    }
     struct query *share = crew->query ? query_share(&crew->ways, crew->way, leaves) : NULL;
     enum ask_verdict verdict = solve_member(crew, member, share, false, &result);
     ask_result_deinit(&result);
@@ -215,6 +252,27 @@ static bool find_done(struct crew *crew, bool sure, uint64_t *done, uint64_t *se
     return done[crew->count] & all;
 }
 
+// Is it among the sets, or a part of one?
+static bool is_in(uint64_t sets, uint32_t leaves)
+{
+    for (uint32_t larger = 0; larger < SETS; larger++)
+        if (sets >> larger & 1 && (leaves & ~larger) == 0)
+            return true;
+    return false;
+}
+
+// The fewest of the leaves that the member has to do, so that those before it can do the others.
+static uint32_t fewest(uint64_t before, uint64_t sets, uint32_t left)
+{
+    uint32_t best = left;
+
+    for (uint32_t own = 0; own <= left; own++)
+        if ((own & ~left) == 0 && is_in(sets, own) && is_in(before, left & ~own) &&
+            __builtin_popcount(own) < __builtin_popcount(best))
+            best = own;
+    return best;
+}
+
 // What each member does, the first as much as they can.
 static void share_out(const struct crew *crew, const uint64_t *done, const uint64_t *sets,
                       uint8_t *part)
@@ -222,15 +280,8 @@ static void share_out(const struct crew *crew, const uint64_t *done, const uint6
     uint32_t left = (1u << crew->ways.ways[crew->way].leaf_count) - 1;
 
     for (uint32_t i = crew->count; i-- > 0;) {
-        part[i] = 0;
-        if (done[i] >> left & 1)
-            continue;
-        for (uint32_t own = 1; !part[i] && own < SETS; own++)
-            for (uint32_t before = 0; !part[i] && sets[i] >> own & 1 && before <= left; before++)
-                if (done[i] >> before & 1 && (before | own) == left) {
-                    part[i] = (uint8_t)own;
-                    left = before;
-                }
+        part[i] = (uint8_t)fewest(done[i], sets[i], left);
+        left &= ~part[i];
     }
 }
 
@@ -239,13 +290,6 @@ static void share_out(const struct crew *crew, const uint64_t *done, const uint6
 static void add_may(const struct crew *crew, const struct ask_thread *thread,
                     const struct bitset *closed, struct bitset *may)
 {
-    struct utl_problem problem = {.flow = crew->ask->flow,
-                                  .closed = closed,
-                                  .start = thread->start,
-                                  .links = thread->links.data,
-                                  .link_count = (uint32_t)thread->links.length,
-                                  .ends = thread->ends.data,
-                                  .end_count = (uint32_t)thread->ends.length};
     struct vpa_problem exact = {.flow = crew->ask->flow,
                                 .views = thread->views.data,
                                 .view_count = (uint32_t)thread->views.length,
@@ -253,7 +297,7 @@ static void add_may(const struct crew *crew, const struct ask_thread *thread,
     struct utl_coverage flat;
     struct vpa_coverage coverage;
 
-    utl_cover(&problem, crew->budget, &flat);
+    cover_flat(crew, thread, closed, &flat);
     if (crew->solver == ASK_SOLVER_VPA || crew->solver == ASK_SOLVER_AUTO) {
         vpa_cover(&exact, crew->budget, &coverage);
         flat.possible &= coverage.possible;
@@ -265,13 +309,35 @@ static void add_may(const struct crew *crew, const struct ask_thread *thread,
     utl_coverage_deinit(&flat);
 }
 
+// Of functions that were entered once, by the first thread, no other has run anything.
+static void leave_out_once(const struct ask_case *ask, const struct account *account,
+                           struct bitset *may)
+{
+    const struct flow *flow = ask->flow;
+
+    for (size_t f = bitset_next(&account->once, 0); f < flow->function_count;
+         f = bitset_next(&account->once, f + 1))
+        for (uint32_t n = 0; n < flow->functions[f].node_count; n++)
+            bitset_clear(may, flow->functions[f].first_node + n);
+}
+
 // What some thread may have run where nothing passes the nodes that are closed.
 static void find_may(const struct crew *crew, const struct bitset *closed, struct bitset *may)
 {
-    bitset_init(may, crew->ask->flow->node_count);
+    const struct ask_case *ask = crew->ask;
+    struct account account;
+
+    account_init(&account, ask);
+    bitset_init(may, ask->flow->node_count);
+    // the first thread comes last: what is left out is not what it has run
     for (uint32_t i = 0; i < crew->count; i++)
-        if (crew->members[i].like == i)
+        if (crew->members[i].like == i && crew->members[i].thread->start != ask->flow->start)
             add_may(crew, crew->members[i].thread, closed, may);
+    leave_out_once(ask, &account, may);
+    for (uint32_t i = 0; i < crew->count; i++)
+        if (crew->members[i].like == i && crew->members[i].thread->start == ask->flow->start)
+            add_may(crew, crew->members[i].thread, closed, may);
+    account_deinit(&account);
 }
 
 // Of calls that were made, control has come to the end of their nodes.
@@ -282,6 +348,24 @@ static bool is_passed(const struct ask_case *ask, uint32_t node)
             bitset_test(&ask->enabled, f))
             return true;
     return false;
+}
+
+// Can the node's call have been made where these nodes never ran? It entered something, unless it
+// may have been a call of code that has no model.
+static bool is_callable(const struct flow *flow, const struct query_utl *never, uint32_t node)
+{
+    struct flow_callees callees = flow_callees(flow, node);
+    struct flow_edges next = flow_edges(flow, node);
+    bool callable = callees.count == 0;
+
+    for (uint32_t k = 0; k < next.count; k++)
+        callable |= next.data[k].flags & FLOW_PAST;
+    for (uint32_t i = 0; !callable && i < callees.count; i++) {
+        uint32_t entry = flow->functions[callees.data[i]].entry;
+
+        callable = !id_set_has(never->removed, entry) || id_set_has(never->entered, entry);
+    }
+    return callable;
 }
 
 // Is there something that ran, and that nobody can have run without these nodes?
@@ -298,8 +382,9 @@ static bool misses_ran(const struct crew *crew, const struct query_utl *never)
     for (size_t i = 0; !misses && i < ask->ran.length; i++) {
         uint32_t node = ask->ran.data[i];
 
-        misses = id_set_has(never->removed, node) &&
-                 (!id_set_has(never->entered, node) || is_passed(ask, node));
+        misses = is_passed(ask, node)
+                     ? id_set_has(never->removed, node) || !is_callable(ask->flow, never, node)
+                     : id_set_has(never->removed, node) && !id_set_has(never->entered, node);
         if (misses || bitset_test(&may, node))
             continue;
         // not for the sake of threads that the model knows nothing of
@@ -473,6 +558,8 @@ enum ask_verdict ask_solve_threads(struct ask_session *session, const struct que
     }
     if (verdict == ASK_IMPOSSIBLE)
         ret->note = NULL;
+    for (uint32_t i = 0; i < crew.count; i++)
+        bitset_deinit(&crew.members[i].may);
     free(crew.members);
     return verdict;
 }

@@ -373,15 +373,19 @@ static const char *flat_problem(const struct ask_case *ask, const struct ask_thr
 {
     uint32_t node = FLOW_NONE, called = FLOW_NONE;
     size_t link = 0;
-    bool ends = !thread->ends.length;
+    // a handler may go back to where it ends without a step
+    bool ends = !thread->ends.length || ask->flow->signals != FLOW_NONE;
 
     for (uint32_t i = 0; i < run->count; i++) {
         const struct run_event *event = &run->events[i];
 
         if (event->letter == RUN_CALL) {
-            if (event->node != node ||
-                (event->function != ask->flow->signals && !calls(ask->flow, node, event->function)))
+            // back in a node that a handler came in, it goes on to its call without a step
+            if ((event->node != node && ask->flow->signals == FLOW_NONE) ||
+                (event->function != ask->flow->signals &&
+                 !calls(ask->flow, event->node, event->function)))
                 return "a call is made where it cannot be";
+            node = event->node;
             called = event->function;
             while (link < thread->links.length &&
                    link_fits(&thread->links.data[link], node, called)) {
@@ -399,7 +403,8 @@ static const char *flat_problem(const struct ask_case *ask, const struct ask_thr
             node = event->node;
             continue;
         }
-        if (node != FLOW_NONE && bitset_test(&ask->closed, node) && !ask->flow->has_jumps)
+        if (node != FLOW_NONE && bitset_test(&ask->closed, node) && !ask->flow->has_jumps &&
+            ask->flow->signals == FLOW_NONE)
             return "it passes a call that was never made";
         if (called != FLOW_NONE ? ask->flow->functions[called].entry != event->node
                                 : node != FLOW_NONE && !flat_leads(ask->flow, node, event->node))
