@@ -198,6 +198,7 @@ struct brute_solver {
     struct machine machine;
     struct calls calls;
     bool too_many;
+    struct brute_set *runs; // unless NULL: what each of the runs has visited
 };
 
 static inline void solver_thread(struct brute_solver *solver, const struct brute_thread *thread,
@@ -330,6 +331,8 @@ static inline void answer_report(struct brute_solver *solver, const struct brute
             answer->possible = true;
             answer->may |= all.data[i].w[0];
             answer->must &= all.data[i].w[0];
+            if (solver->runs)
+                brute_set_add(solver->runs, all.data[i], &is_new);
         }
     brute_set_deinit(&all);
     calls_deinit(&solver->calls);
@@ -340,6 +343,14 @@ BRUTE_FUNCTION void brute_answer_exact(const struct brute_program *program,
                                        struct brute_answer *answer)
 {
     answer_report(&(struct brute_solver){.flat = false}, program, report, answer);
+}
+
+// The same, and every set of nodes that some run has visited (of all threads together).
+BRUTE_FUNCTION void brute_runs_exact(const struct brute_program *program,
+                                     const struct brute_report *report, struct brute_answer *answer,
+                                     struct brute_set *runs)
+{
+    answer_report(&(struct brute_solver){.runs = runs}, program, report, answer);
 }
 
 // What an unreliable trace can say of it: entries that are certain, in their order.
