@@ -340,7 +340,8 @@ static void find_may(const struct crew *crew, const struct bitset *closed, struc
     account_deinit(&account);
 }
 
-// Of calls that were made, control has come to the end of their nodes.
+// Of a call that was about to be entered, control has come to the end of its node. A thread that is
+// gone may have got no further.
 static bool is_passed(const struct ask_case *ask, uint32_t node)
 {
     for (size_t f = 0; f < ask->facts.length; f++)
@@ -348,24 +349,6 @@ static bool is_passed(const struct ask_case *ask, uint32_t node)
             bitset_test(&ask->enabled, f))
             return true;
     return false;
-}
-
-// Can the node's call have been made where these nodes never ran? It entered something, unless it
-// may have been a call of code that has no model.
-static bool is_callable(const struct flow *flow, const struct query_utl *never, uint32_t node)
-{
-    struct flow_callees callees = flow_callees(flow, node);
-    struct flow_edges next = flow_edges(flow, node);
-    bool callable = callees.count == 0;
-
-    for (uint32_t k = 0; k < next.count; k++)
-        callable |= next.data[k].flags & FLOW_PAST;
-    for (uint32_t i = 0; !callable && i < callees.count; i++) {
-        uint32_t entry = flow->functions[callees.data[i]].entry;
-
-        callable = !id_set_has(never->removed, entry) || id_set_has(never->entered, entry);
-    }
-    return callable;
 }
 
 // Is there something that ran, and that nobody can have run without these nodes?
@@ -382,9 +365,8 @@ static bool misses_ran(const struct crew *crew, const struct query_utl *never)
     for (size_t i = 0; !misses && i < ask->ran.length; i++) {
         uint32_t node = ask->ran.data[i];
 
-        misses = is_passed(ask, node)
-                     ? id_set_has(never->removed, node) || !is_callable(ask->flow, never, node)
-                     : id_set_has(never->removed, node) && !id_set_has(never->entered, node);
+        misses = id_set_has(never->removed, node) &&
+                 (!id_set_has(never->entered, node) || is_passed(ask, node));
         if (misses || bitset_test(&may, node))
             continue;
         // not for the sake of threads that the model knows nothing of

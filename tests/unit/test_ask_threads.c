@@ -28,6 +28,7 @@
 #define LOGS     64u
 
 static uint32_t programs = 400; // or as many as the first argument says
+static uint32_t current;        // program, by number
 static uint32_t asked, possible, impossible, undecided;
 
 struct subject {
@@ -68,7 +69,7 @@ static void check(const struct subject *subject, const char *text, enum expected
         ask_query(session, query, solvers[s], &budget, &result);
         if (result.verdict == ASK_IMPOSSIBLE &&
             (expected == EXPECT_YES || expected == EXPECT_NOT_NO))
-            fail_msg("%s: impossible by %s, enumeration says otherwise", text,
+            fail_msg("%u: %s: impossible by %s, enumeration says otherwise", current, text,
                      ask_solver_name(solvers[s]));
         if (s == 0) {
             asked++;
@@ -79,9 +80,9 @@ static void check(const struct subject *subject, const char *text, enum expected
             assert_true(result.verdict != ASK_POSSIBLE || result.has_witness);
             if (subject->both_ways && result.verdict == ASK_POSSIBLE &&
                 (expected == EXPECT_NO || expected == EXPECT_NOT_YES))
-                fail_msg("%s: possible, enumeration says otherwise", text);
+                fail_msg("%u: %s: possible, enumeration says otherwise", current, text);
             if (subject->both_ways && result.verdict == ASK_UNDECIDED && expected == EXPECT_YES)
-                fail_msg("%s: undecided", text);
+                fail_msg("%u: %s: undecided", current, text);
         }
         ask_result_deinit(&result);
         query_destroy(query);
@@ -159,6 +160,7 @@ static bool check_program(uint32_t number)
     struct strbuf text = STRBUF_INIT, json = STRBUF_INIT;
     struct evidence *evidence;
 
+    current = number;
     brute_program_make(&program, BRUTE_MANY, &seed);
     if (!program.threads ||
         !brute_report_make(&program, subject.both_ways ? facts : facts & ~NO_CALLS, &seed, &report))
