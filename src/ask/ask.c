@@ -66,7 +66,7 @@ static void find_certain(struct ask_session *session, struct budget *budget)
                                   .closed = &session->ask->closed};
     struct vpa_coverage coverage;
 
-    if (session->has_certain)
+    if (session->has_certain || !session->ask->is_single)
         return;
     vpa_cover(&problem, budget, &coverage);
     if (coverage.possible && coverage.complete) {
@@ -77,15 +77,16 @@ static void find_certain(struct ask_session *session, struct budget *budget)
 }
 
 // Solves with what `settings` takes in. ASK_UNDECIDED: too large.
-static enum ask_verdict solve_once(const struct ask_case *ask, enum ask_solver solver,
-                                   const struct exact_settings *settings, struct ask_result *ret,
-                                   uint32_t **missed, uint32_t *missed_count)
+static enum ask_verdict solve_once(const struct ask_case *ask, const struct ask_thread *thread,
+                                   enum ask_solver solver, const struct exact_settings *settings,
+                                   struct ask_result *ret, uint32_t **missed,
+                                   uint32_t *missed_count)
 {
     struct exact exact;
     enum ask_verdict verdict = ASK_UNDECIDED;
     uint32_t *ignored = NULL, ignored_count;
 
-    exact_init(&exact, ask, &ask->threads[0], solver, settings);
+    exact_init(&exact, ask, thread, solver, settings);
     ret->states = product_state_count(exact.product);
     ret->dropped = exact.dropped;
     if (product_is_possible(exact.product)) {
@@ -130,7 +131,8 @@ static void name_aside(const struct ask_case *ask, const uint32_t *nodes, uint32
 
 // Where too many nodes have to be visited: by detours, and those that are missing then as parts of
 // the automaton.
-static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_solver solver,
+static enum ask_verdict solve_step_by_step(const struct ask_case *ask,
+                                           const struct ask_thread *thread, enum ask_solver solver,
                                            struct exact_settings *settings, struct ask_result *ret)
 {
     uint32_t also[RAN_MOST];
@@ -139,7 +141,7 @@ static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_
     settings->also_ran = also;
     for (;;) {
         uint32_t *missed = NULL, count = 0;
-        enum ask_verdict verdict = solve_once(ask, solver, settings, ret, &missed, &count);
+        enum ask_verdict verdict = solve_once(ask, thread, solver, settings, ret, &missed, &count);
 
         ret->dropped = count;
         if (verdict == ASK_POSSIBLE && (!ret->has_witness || budget_is_spent(settings->budget)))
@@ -160,10 +162,12 @@ static enum ask_verdict solve_step_by_step(const struct ask_case *ask, enum ask_
  * First without what has to be visited, and for the verdict alone: that is quick, and what is
  * impossible then is. `with_witness`: a run is wanted too.
  */
-static enum ask_verdict solve_product(struct ask_session *session, struct automaton *query,
-                                      enum ask_solver solver, bool with_witness,
-                                      struct budget *budget, struct ask_result *ret)
+static enum ask_verdict solve_product(struct ask_session *session, const struct ask_thread *thread,
+                                      struct automaton *query, enum ask_solver solver,
+                                      bool with_witness, struct budget *budget,
+                                      struct ask_result *ret)
 {
+    const struct ask_case *ask = session->ask;
     struct exact_settings settings = {.query = query,
                                       .ran_most = session->ran_most,
                                       .without_ran = true,
@@ -175,21 +179,19 @@ static enum ask_verdict solve_product(struct ask_session *session, struct automa
     ret->context_insensitive = solver != ASK_SOLVER_VPA;
     if (solver == ASK_SOLVER_VPA && session->has_certain)
         settings.certain = &session->certain;
-    enum ask_verdict verdict = solve_once(session->ask, solver, &settings, ret, NULL, NULL);
+    enum ask_verdict verdict = solve_once(ask, thread, solver, &settings, ret, NULL, NULL);
     if (verdict == ASK_IMPOSSIBLE || (verdict == ASK_POSSIBLE && !ret->dropped && !with_witness))
         return verdict;
     settings.without_ran = false;
     settings.verdict_only = !with_witness && ret->dropped <= session->ran_most;
     if (ret->dropped <= session->ran_most)
-        return solve_once(session->ask, solver, &settings, ret, NULL, NULL);
-    return solve_step_by_step(session->ask, solver, &settings, ret);
+        return solve_once(ask, thread, solver, &settings, ret, NULL, NULL);
+    return solve_step_by_step(ask, thread, solver, &settings, ret);
 }
 
-static enum ask_verdict solve_utl(const struct ask_session *session, const struct query *query,
-                                  struct ask_result *ret)
+static enum ask_verdict solve_utl(const struct ask_case *ask, const struct ask_thread *thread,
+                                  const struct query *query, struct ask_result *ret)
 {
-    const struct ask_case *ask = session->ask;
-    const struct ask_thread *thread = &ask->threads[0];
     const struct query_utl *utl = query ? query_as_utl(query) : NULL;
     struct bitset closed;
     struct ask_trace_vec traces = VEC_INIT;
@@ -237,50 +239,67 @@ static enum ask_verdict solve_utl(const struct ask_session *session, const struc
 
 // Is utl as exact as fsa? (Theorem of section 4.2: where all there is are nodes that ran, in order,
 // and nodes that did not.)
-static bool utl_decides(const struct ask_session *session, const struct query *query)
+static bool utl_decides(const struct ask_case *ask, const struct ask_thread *thread,
+                        const struct query *query)
 {
     const struct query_utl *utl = query ? query_as_utl(query) : NULL;
 
-    return (!query || utl->is_exact) && !session->ask->automata.length &&
-           !session->ask->given_flat.length && !session->ask->threads[0].is_doubtful &&
-           session->ask->flow->signals == FLOW_NONE;
+    return (!query || utl->is_exact) && !ask->automata.length && !ask->given_flat.length &&
+           !thread->is_doubtful && ask->flow->signals == FLOW_NONE;
 }
 
-enum ask_verdict ask_solve(struct ask_session *session, const struct query *query,
-                           enum ask_solver solver, bool with_witness, struct budget *budget,
-                           struct ask_result *ret)
+enum ask_verdict ask_solve_thread(struct ask_session *session, const struct ask_thread *thread,
+                                  const struct query *query, enum ask_solver solver,
+                                  bool with_witness, struct budget *budget, struct ask_result *ret)
 {
+    const struct ask_case *ask = session->ask;
     struct automaton *automaton;
     enum ask_verdict verdict;
 
-    if (session->ask->threads[0].is_impossible) {
+    if (thread->is_impossible) {
         ret->solver = solver == ASK_SOLVER_AUTO ? ASK_SOLVER_VPA : solver;
         return ASK_IMPOSSIBLE;
     }
     if (solver == ASK_SOLVER_UTL)
-        return solve_utl(session, query, ret);
+        return solve_utl(ask, thread, query, ret);
     bool vpa = solver != ASK_SOLVER_FSA;
     automaton = query ? query_automaton(query, vpa ? QUERY_EXACT : QUERY_REGULAR) : NULL;
-    verdict = solve_product(session, automaton, vpa ? ASK_SOLVER_VPA : ASK_SOLVER_FSA, with_witness,
-                            budget, ret);
+    verdict = solve_product(session, thread, automaton, vpa ? ASK_SOLVER_VPA : ASK_SOLVER_FSA,
+                            with_witness, budget, ret);
     automaton_destroy(automaton);
     if (!vpa && query && verdict == ASK_POSSIBLE)
         ret->note = query_lost_by_fsa(query);
-    if (!vpa && verdict == ASK_UNDECIDED && utl_decides(session, query)) {
-        verdict = solve_utl(session, query, ret);
+    if (!vpa && verdict == ASK_UNDECIDED && utl_decides(ask, thread, query)) {
+        verdict = solve_utl(ask, thread, query, ret);
         ret->solver = ASK_SOLVER_FSA;
         ret->has_witness = false;
         ret->note = "too large for fsa; answered by utl, which says the same here";
     }
-    // what no run does that may return anywhere, none does
+    // what no run does that may return anywhere, none does; coverage goes by that, too
+    if (solver == ASK_SOLVER_FSA && verdict == ASK_POSSIBLE && !ask->is_single) {
+        struct ask_result flat = {0};
+
+        if (solve_utl(ask, thread, query, &flat) == ASK_IMPOSSIBLE)
+            return ASK_IMPOSSIBLE;
+    }
     if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED &&
-        solve_utl(session, query, ret) == ASK_IMPOSSIBLE)
+        solve_utl(ask, thread, query, ret) == ASK_IMPOSSIBLE)
         return ASK_IMPOSSIBLE;
     if (solver == ASK_SOLVER_AUTO && verdict == ASK_UNDECIDED) {
         ret->solver = ASK_SOLVER_VPA;
         ret->context_insensitive = false;
     }
     return verdict;
+}
+
+enum ask_verdict ask_solve(struct ask_session *session, const struct query *query,
+                           enum ask_solver solver, bool with_witness, struct budget *budget,
+                           struct ask_result *ret)
+{
+    if (session->ask->is_single)
+        return ask_solve_thread(session, &session->ask->threads[0], query, solver, with_witness,
+                                budget, ret);
+    return ask_solve_threads(session, query, solver, with_witness, budget, ret);
 }
 
 // ---- Witnesses
@@ -290,13 +309,13 @@ enum ask_verdict ask_solve(struct ask_session *session, const struct query *quer
 static bool answer_from_kept(struct ask_session *session, struct automaton *query,
                              enum ask_solver solver, struct ask_result *ret)
 {
-    if ((solver != ASK_SOLVER_VPA && solver != ASK_SOLVER_AUTO) ||
+    if ((solver != ASK_SOLVER_VPA && solver != ASK_SOLVER_AUTO) || !session->ask->is_single ||
         session->ask->ran.length <= session->ran_most)
         return false;
     for (size_t i = 0; i < session->runs.length; i++) {
         const struct run *run = &session->runs.data[i];
 
-        if (witness_problem(session->ask, run, query, false))
+        if (witness_problem(session->ask, &session->ask->threads[0], run, query, false))
             continue;
         *ret = (struct ask_result){.solver = ASK_SOLVER_VPA, .has_witness = true};
         ret->witness.events = xmalloc_array(run->count + 1u, sizeof(*run->events));
@@ -321,8 +340,9 @@ static void keep_run(struct ask_session *session, const struct run *run)
 }
 
 // utl's own is none: a run of the same graph.
-static void find_flat_witness(struct ask_session *session, struct automaton *query,
-                              struct budget *budget, struct ask_result *ret)
+static void find_flat_witness(struct ask_session *session, const struct ask_thread *thread,
+                              struct automaton *query, struct budget *budget,
+                              struct ask_result *ret)
 {
     struct ask_result flat = {0};
     struct budget some;
@@ -331,8 +351,8 @@ static void find_flat_witness(struct ask_session *session, struct automaton *que
     // the answer stands without one
     budget_init(&some, left < WITNESS_SECONDS ? left : WITNESS_SECONDS, budget->memory);
     if (left > 0 &&
-        solve_product(session, query, ASK_SOLVER_FSA, true, &some, &flat) == ASK_POSSIBLE &&
-        flat.has_witness && !witness_problem(session->ask, &flat.witness, query, true)) {
+        solve_product(session, thread, query, ASK_SOLVER_FSA, true, &some, &flat) == ASK_POSSIBLE &&
+        flat.has_witness && !witness_problem(session->ask, thread, &flat.witness, query, true)) {
         ret->witness = flat.witness;
         ret->has_witness = true;
         flat.witness = (struct run){0};
@@ -340,22 +360,37 @@ static void find_flat_witness(struct ask_session *session, struct automaton *que
     ask_result_deinit(&flat);
 }
 
-static void check_witness(struct ask_session *session, struct automaton *query,
-                          struct ask_result *ret)
+static void check_witness(struct ask_session *session, const struct ask_thread *thread,
+                          struct automaton *query, struct ask_result *ret)
 {
     if (!ret->has_witness)
         return;
     ret->witness_problem =
-        witness_problem(session->ask, &ret->witness, query, ret->context_insensitive);
+        witness_problem(session->ask, thread, &ret->witness, query, ret->context_insensitive);
     if (ret->witness_problem)
         ret->verdict = ASK_UNDECIDED;
-    else if (!ret->context_insensitive)
+    else if (!ret->context_insensitive && session->ask->is_single)
         keep_run(session, &ret->witness);
+}
+
+void ask_prove(struct ask_session *session, const struct ask_thread *thread,
+               const struct query *query, struct budget *budget, struct ask_result *ret)
+{
+    struct automaton *automaton =
+        query ? query_automaton(query, ret->context_insensitive ? QUERY_REGULAR : QUERY_EXACT)
+              : NULL;
+
+    if (ret->solver == ASK_SOLVER_UTL)
+        find_flat_witness(session, thread, automaton, budget, ret);
+    else
+        check_witness(session, thread, automaton, ret);
+    automaton_destroy(automaton);
 }
 
 static void answer(struct ask_session *session, const struct query *query, enum ask_solver solver,
                    struct budget *budget, struct ask_result *ret)
 {
+    struct ask_case *ask = session->ask;
     bool flat = solver == ASK_SOLVER_UTL || solver == ASK_SOLVER_FSA;
     struct automaton *automaton =
         query ? query_automaton(query, flat ? QUERY_REGULAR : QUERY_EXACT) : NULL;
@@ -365,12 +400,11 @@ static void answer(struct ask_session *session, const struct query *query, enum 
         if (solver != ASK_SOLVER_UTL)
             find_certain(session, budget);
         ret->verdict = ask_solve(session, query, solver, true, budget, ret);
+        // of several threads each may have been answered for by another solver
         if (ret->verdict == ASK_IMPOSSIBLE)
-            ask_explain(session, query, ret->solver, budget, ret);
-        else if (ret->verdict == ASK_POSSIBLE && ret->solver == ASK_SOLVER_UTL)
-            find_flat_witness(session, automaton, budget, ret);
-        else if (ret->verdict == ASK_POSSIBLE)
-            check_witness(session, automaton, ret);
+            ask_explain(session, query, ask->is_single ? ret->solver : solver, budget, ret);
+        else if (ret->verdict == ASK_POSSIBLE && ask->is_single)
+            ask_prove(session, &ask->threads[0], query, budget, ret);
     }
     automaton_destroy(automaton);
 }

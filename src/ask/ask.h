@@ -9,9 +9,10 @@
  *     ask_result_deinit(&result);
  *     ask_session_destroy(session);
  *
- * A query is about the path of one thread: the one that took the signal. "possible" comes with a
- * run that an independent checker has replayed (witness.h); "impossible" with facts that make it
- * so, none of which can be left out. A session keeps what queries share.
+ * A query is about the process: what any of its threads did, those that are gone too, in any order
+ * (threads.c). "possible" comes with a run that an independent checker has replayed (witness.h): of
+ * the thread that does it, or most of it; "impossible" with facts that make it so, none of which
+ * can be left out. A session keeps what queries share.
  */
 #ifndef ASK_ASK_H
 #define ASK_ASK_H
@@ -36,6 +37,9 @@ struct ask_result {
     bool context_insensitive; // returns may go to any call of their function, in the witness too
     bool has_witness;
     struct run witness;
+    // By index in the evidence, or ASK_THREAD_GONE: whose run it is.
+    uint32_t witness_thread;
+    bool witness_is_part;        // other threads do some of what was asked
     const char *witness_problem; // what the checker found wrong: then the answer is undecided
     uint32_t *because;           // facts of the case, for "impossible"
     uint32_t because_count;

@@ -157,20 +157,32 @@ static void drop_automata(struct ask_automaton_vec *automata)
     automata->length = 0;
 }
 
+static void drop_thread(struct ask_thread *thread)
+{
+    ask_view_vec_deinit(&thread->views);
+    ask_link_vec_deinit(&thread->links);
+    ask_id_vec_deinit(&thread->ends);
+    ask_id_vec_deinit(&thread->cut);
+}
+
+static void drop_views(struct ask_view_vec *views)
+{
+    for (size_t v = 0; v < views->length; v++)
+        view_destroy(views->data[v]);
+    views->length = 0;
+}
+
 static void clear(struct ask_case *ask)
 {
-    for (uint32_t t = 0; t < ask->thread_count; t++) {
-        ask_view_vec_deinit(&ask->threads[t].views);
-        ask_link_vec_deinit(&ask->threads[t].links);
-        ask_id_vec_deinit(&ask->threads[t].ends);
-        ask_id_vec_deinit(&ask->threads[t].cut);
-    }
+    for (uint32_t t = 0; t < ask->thread_count; t++)
+        drop_thread(&ask->threads[t]);
+    for (uint32_t g = 0; g < ask->gone_count; g++)
+        drop_thread(&ask->gone[g]);
     free(ask->threads);
     ask->threads = NULL;
-    ask->thread_count = 0;
-    for (size_t v = 0; v < ask->views.length; v++)
-        view_destroy(ask->views.data[v]);
-    ask->views.length = 0;
+    ask->thread_count = ask->gone_count = 0;
+    drop_views(&ask->views);
+    drop_views(&ask->gone_views);
     drop_automata(&ask->automata);
     drop_automata(&ask->given);
     drop_automata(&ask->given_flat);
@@ -187,6 +199,7 @@ static void build(struct ask_case *ask)
     take_facts(ask);
     case_threads(ask);
     ask->is_single = ask->thread_count == 1 && !ask->may_have_more;
+    case_gone(ask);
 }
 
 void ask_case_given(struct ask_case *ask, const struct query *query)
@@ -239,6 +252,7 @@ void ask_case_destroy(struct ask_case *ask)
     ask_fact_vec_deinit(&ask->facts);
     bitset_deinit(&ask->enabled);
     ask_view_vec_deinit(&ask->views);
+    ask_view_vec_deinit(&ask->gone_views);
     ask_id_vec_deinit(&ask->ran);
     ask_trace_vec_deinit(&ask->traces);
     ask_automaton_vec_deinit(&ask->automata);

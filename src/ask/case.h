@@ -9,7 +9,8 @@
  *     ask_case_destroy(ask);
  *
  * Threads: a run is one thread's path. What never ran did not run in any of them; what ran, ran in
- * one of them, and it is not known in which where there may have been several (finished ones too).
+ * one of them, and it is not known in which where there may have been several. Threads may be gone:
+ * finished ones, those of a process that this one was forked from, those that were not pasted.
  */
 #ifndef ASK_CASE_H
 #define ASK_CASE_H
@@ -62,8 +63,11 @@ struct ask_fact {
 };
 VEC_DEFINE(ask_fact_vec, struct ask_fact);
 
+// Instead of a number in the evidence: of a thread that is gone.
+#define ASK_THREAD_GONE UINT32_MAX
+
 struct ask_thread {
-    uint32_t index;            // in the evidence
+    uint32_t index;            // in the evidence, or ASK_THREAD_GONE
     struct ask_view_vec views; // outermost first; borrowed from the case
     // The same for solvers without contexts: pending calls, where it ends.
     struct ask_link_vec links;
@@ -99,7 +103,11 @@ struct ask_case {
     // Made of the facts that are enabled
     struct ask_thread *threads;
     uint32_t thread_count;
-    bool may_have_more;                // there may have been threads that are gone
+    // Those that are gone: each stands for all that began in its function, if there were any. The
+    // program's first thread is among them where none of `threads` is known to be that one.
+    struct ask_thread gone[2];
+    uint32_t gone_count;
+    bool may_have_more;                // other threads than the first may be gone
     bool is_single;                    // all that ran, ran in threads[0]
     struct bitset closed;              // by node of the flow: nothing has passed it
     struct bitset absent;              // control has not even come to it
@@ -109,8 +117,9 @@ struct ask_case {
     // What was given, about the first thread: for solvers with contexts, and without.
     struct ask_automaton_vec given, given_flat;
     struct ask_query_vec queries;
-    struct ask_view_vec views; // all of them
-    struct known_vec *known;   // while it is made
+    struct ask_view_vec views;      // all of the threads' that are not gone
+    struct ask_view_vec gone_views; // of those
+    struct known_vec *known;        // while it is made
     struct arena arena;
 };
 

@@ -28,6 +28,8 @@ void case_observation(struct ask_case *ask, const struct evidence_observation *o
 
 // The activations of every thread.
 void case_threads(struct ask_case *ask);
+// Those of threads that are gone; is_single and may_have_more are known.
+void case_gone(struct ask_case *ask);
 
 // ---- case_frame.c
 

@@ -481,3 +481,44 @@ void case_threads(struct ask_case *ask)
     free(ask->known);
     ask->known = NULL;
 }
+
+// ---- Threads that are gone
+
+// May have ended anywhere: pthread_exit, a cancellation, a fork in another thread. So its stack is
+// where it began, and a gap.
+static void add_gone(struct ask_case *ask, uint32_t start)
+{
+    const struct flow_function *f = &ask->flow->functions[start];
+    uint32_t *at = arena_alloc_array(&ask->arena, f->node_count + 1u, uint32_t);
+    struct view_facts begun = {.function = start, .at = at, .at_count = f->node_count};
+    struct view_facts gap = {.function = FLOW_NONE};
+    struct ask_thread *thread = &ask->gone[ask->gone_count++];
+
+    for (uint32_t n = 0; n < f->node_count; n++)
+        at[n] = f->first_node + n;
+    *thread = (struct ask_thread){.index = ASK_THREAD_GONE, .start = start};
+    for (int i = 0; i < 2; i++) {
+        struct view *view = view_create(ask->flow, i ? &gap : &begun);
+
+        ask_view_vec_push(&ask->gone_views, view);
+        ask_view_vec_push(&thread->views, view);
+    }
+}
+
+// main() left by pthread_exit, another thread forked this process, its stack was not pasted: or a
+// stack that is not whole may be its.
+static bool is_first_gone(const struct ask_case *ask)
+{
+    for (uint32_t t = 0; t < ask->thread_count; t++)
+        if (ask->threads[t].start == ask->flow->start)
+            return false;
+    return !ask->is_single;
+}
+
+void case_gone(struct ask_case *ask)
+{
+    if (is_first_gone(ask))
+        add_gone(ask, ask->flow->start);
+    if (ask->may_have_more)
+        add_gone(ask, ask->flow->thread_start);
+}

@@ -163,47 +163,20 @@ static void cover_thread(const struct ask_case *ask, const struct ask_thread *th
         bitset_init_copy(&certain, &other.must);
         refine(ret, &other);
     }
-    // what was given is about the first thread
-    if (solver != ASK_SOLVER_UTL && (thread->index == 0 || !ask->given.length))
+    if (solver != ASK_SOLVER_UTL)
         refine_exactly(ask, thread, solver, &certain, budget, ret);
     bitset_deinit(&certain);
 }
 
-// A thread that is gone, and began in `start`, may have ended anywhere: pthread_exit, a
-// cancellation, a fork in another thread.
-static void cover_gone(const struct ask_case *ask, enum ask_solver solver, uint32_t start,
-                       struct budget *budget, struct thread_answer *ret)
+// None need have been.
+static void cover_gone(const struct ask_case *ask, const struct ask_thread *thread,
+                       enum ask_solver solver, struct budget *budget, struct thread_answer *ret)
 {
-    const struct flow_function *f = &ask->flow->functions[start];
-
-    if (solver == ASK_SOLVER_VPA) {
-        uint32_t *at = xmalloc_array(f->node_count + 1u, sizeof(*at));
-        struct view_facts facts = {.function = start, .at = at, .at_count = f->node_count};
-        struct view_facts gap = {.function = FLOW_NONE};
-
-        for (uint32_t n = 0; n < f->node_count; n++)
-            at[n] = f->first_node + n;
-        struct view *views[] = {view_create(ask->flow, &facts), view_create(ask->flow, &gap)};
-        cover_by_vpa(ask, views, 2, budget, ret);
-        view_destroy(views[0]);
-        view_destroy(views[1]);
-        free(at);
-    } else {
-        struct ask_thread thread = {.start = start};
-
-        cover_by_utl(ask, &thread, budget, ret);
-    }
-    // none need have been
+    if (solver == ASK_SOLVER_VPA)
+        cover_by_vpa(ask, thread->views.data, (uint32_t)thread->views.length, budget, ret);
+    else
+        cover_by_utl(ask, thread, budget, ret);
     bitset_clear_all(&ret->must);
-}
-
-// Is none of the threads that are left the program's first?
-static bool is_first_gone(const struct ask_case *ask)
-{
-    for (uint32_t t = 0; t < ask->thread_count; t++)
-        if (ask->threads[t].start != ask->flow->thread_start)
-            return false;
-    return ask->thread_count > 0;
 }
 
 static void join_thread(struct ask_coverage *coverage, struct thread_answer *answer)
@@ -258,12 +231,8 @@ static void cover_threads(struct ask_coverage *coverage, struct budget *budget)
             coverage->contradiction = "no run of the program fits what was observed";
         join_thread(coverage, &answer);
     }
-    if (ask->may_have_more) {
-        cover_gone(ask, coverage->solver, ask->flow->thread_start, budget, &answer);
-        join_thread(coverage, &answer);
-    }
-    if (is_first_gone(ask)) {
-        cover_gone(ask, coverage->solver, ask->flow->start, budget, &answer);
+    for (uint32_t g = 0; g < ask->gone_count; g++) {
+        cover_gone(ask, &ask->gone[g], coverage->solver, budget, &answer);
         join_thread(coverage, &answer);
     }
     for (uint32_t n = 0; n < ask->model->node_count; n++)

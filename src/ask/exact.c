@@ -90,13 +90,14 @@ static void add_stack(struct exact *exact, const struct ask_thread *thread)
     add_part(exact, language, "the stack");
 }
 
+// given: about this thread.
 static void join_parts(struct exact *exact, const struct ask_case *ask,
                        const struct ask_automaton_vec *given, const struct exact_settings *settings)
 {
     struct ask_automaton_vec all = VEC_INIT;
 
-    ask_automaton_vec_append(&all, given->data, given->length);
-
+    if (given)
+        ask_automaton_vec_append(&all, given->data, given->length);
     if (settings->query)
         ask_automaton_vec_push(&all, settings->query);
     for (size_t i = 0; ask->is_single && i < ask->automata.length; i++)
@@ -141,7 +142,8 @@ void exact_init(struct exact *exact, const struct ask_case *ask, const struct as
     ask_id_vec_deinit(&ran);
     if (problem.flat)
         add_stack(exact, thread);
-    join_parts(exact, ask, problem.flat ? &ask->given_flat : &ask->given, settings);
+    const struct ask_automaton_vec *given = problem.flat ? &ask->given_flat : &ask->given;
+    join_parts(exact, ask, thread->index == 0 ? given : NULL, settings);
     problem.automaton = exact->all;
     if (exact->all && exact->all->initial == UINT32_MAX)
         problem.view_count = 0; // no run at all

@@ -27,10 +27,15 @@ struct error *query_parse(const char *text, const struct model *model, struct qu
         query_destroy(query);
         return err;
     }
-    query_make_utl(query);
-    make_lost_by_fsa(query);
+    query_make_ready(query);
     *ret = query;
     return NULL;
+}
+
+void query_make_ready(struct query *query)
+{
+    query_make_utl(query);
+    make_lost_by_fsa(query);
 }
 
 void query_destroy(struct query *query)

@@ -35,7 +35,7 @@ enum query_kind {
     // Patterns
     PATTERN_EVENT,  // parts[0]
     PATTERN_ANY,    // one letter
-    PATTERN_ALL,    // any number of them
+    PATTERN_ALL,    // any number of them; of a query, any piece of run (query_shares.h)
     PATTERN_ONE_OF, // parts: events
     PATTERN_NONE_OF,
     PATTERN_SEQUENCE,
@@ -129,5 +129,7 @@ struct error *query_resolve(struct query *query, const struct model *model,
                             struct query_place *where);
 // Fills in query->utl.
 void query_make_utl(struct query *query);
+// Fills in all that is made of the tree.
+void query_make_ready(struct query *query);
 
 #endif

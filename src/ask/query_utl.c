@@ -353,6 +353,8 @@ static void know(struct builder *builder, const struct query_node *node, bool ne
         lose(builder, node);
         know(builder, node->parts[0], false, ret);
         return;
+    case PATTERN_ALL: // any piece of run
+        return;
     default:
         lose(builder, node);
     }

@@ -94,7 +94,8 @@ static void reduce(struct explanation *e, const struct ask_id_vec *group)
     ask_id_vec_deinit(&needed);
 }
 
-// Opens calls that were never made in one product: false when that cannot be done.
+// Opens calls that were never made in one product: false when that cannot be done. It is one
+// thread's.
 static bool open_calls(struct explanation *e, const struct ask_id_vec *group,
                        struct ask_id_vec *needed)
 {
@@ -137,7 +138,8 @@ static void reduce_never_called(struct explanation *e, const struct ask_id_vec *
 {
     struct ask_id_vec needed = VEC_INIT;
 
-    if (e->solver == ASK_SOLVER_VPA && group->length && open_calls(e, group, &needed)) {
+    if (e->solver == ASK_SOLVER_VPA && e->session->ask->is_single && group->length &&
+        open_calls(e, group, &needed)) {
         leave_out(e, group->data, group->length);
         keep(e, needed.data, needed.length);
         // where a frame stands may depend on what was never called, too

@@ -29,6 +29,7 @@ VEC_DEFINE(frame_vec, struct frame);
 
 struct replay {
     const struct ask_case *ask;
+    const struct ask_thread *thread;
     const struct flow *flow;
     bool flat;
     struct frame_vec stack;
@@ -79,7 +80,7 @@ static void replay_step(struct replay *replay, uint32_t node)
     if (!frame) {
         frame_vec_push(&replay->stack, (struct frame){replay->flow->node_function[node], replay->at,
                                                       node, AT_NODE, 0});
-        if (replay->flow->functions[replay->ask->threads[0].start].entry != node)
+        if (replay->flow->functions[replay->thread->start].entry != node)
             replay->problem = "it does not begin where the thread began";
         return;
     }
@@ -164,7 +165,7 @@ static bool frame_visited(const struct replay *replay, const struct frame *frame
 // Views from..to-1, none of them a gap, against the stack at `at`.
 static bool segment_fits(const struct replay *replay, size_t from, size_t to, size_t at)
 {
-    const struct ask_thread *thread = &replay->ask->threads[0];
+    const struct ask_thread *thread = replay->thread;
 
     if (at + (to - from) > replay->stack.length)
         return false;
@@ -185,7 +186,7 @@ static bool segment_fits(const struct replay *replay, size_t from, size_t to, si
 // beginning, the last at the end, each of the others as far out as it fits.
 static void check_stack(struct replay *replay)
 {
-    const struct ask_view_vec *views = &replay->ask->threads[0].views;
+    const struct ask_view_vec *views = &replay->thread->views;
     size_t at = 0, from = 0;
 
     replay->problem = "it does not end with the stack that was found";
@@ -309,22 +310,23 @@ static bool *find_pending(const struct run *run, bool flat)
     return pends;
 }
 
-static bool automaton_takes(const struct ask_case *ask, struct automaton *automaton,
-                            const struct run *run, bool flat)
+static bool automaton_takes(const struct replay *replay, struct automaton *automaton)
 {
+    const struct ask_thread *thread = replay->thread;
+    const struct run *run = replay->run;
     struct reading reading = {
-        .flow = ask->flow, .automaton = automaton, .state = automaton->initial};
+        .flow = replay->flow, .automaton = automaton, .state = automaton->initial};
 
     reading.frames = xmalloc_array(run->count + 2u, sizeof(*reading.frames));
     reading.frames[0] = (struct reading_frame){.node = FLOW_NONE};
-    bool *pends = find_pending(run, flat);
+    bool *pends = find_pending(run, replay->flat);
     for (uint32_t i = 0; reading.state != AUTOMATON_DEAD && i < run->count; i++)
         read_event(&reading, &run->events[i],
-                   pends[i] && ask_thread_is_cut(&ask->threads[0], run->events[i].node));
+                   pends[i] && ask_thread_is_cut(thread, run->events[i].node));
     free(pends);
-    const struct ask_view_vec *views = &ask->threads[0].views;
+    const struct ask_view_vec *views = &thread->views;
     bool ends_in_gap = !views->length || views->data[views->length - 1]->function == FLOW_NONE;
-    if (!ends_in_gap && !ask_thread_is_cut(&ask->threads[0], reading.frames[reading.depth].node))
+    if (!ends_in_gap && !ask_thread_is_cut(thread, reading.frames[reading.depth].node))
         read_up_to(&reading, UINT32_MAX);
     free(reading.frames);
     return reading.state != AUTOMATON_DEAD && automaton->accepts(automaton, reading.state);
@@ -366,20 +368,24 @@ static bool link_fits(const struct utl_link *link, uint32_t node, uint32_t funct
     return link->count == 0;
 }
 
-static const char *flat_problem(const struct ask_case *ask, const struct run *run)
+static const char *flat_problem(const struct ask_case *ask, const struct ask_thread *thread,
+                                const struct run *run)
 {
-    const struct ask_thread *thread = &ask->threads[0];
     uint32_t node = FLOW_NONE, called = FLOW_NONE;
     size_t link = 0;
-    bool ends = !thread->ends.length;
+    // a handler may go back to where it ends without a step
+    bool ends = !thread->ends.length || ask->flow->signals != FLOW_NONE;
 
     for (uint32_t i = 0; i < run->count; i++) {
         const struct run_event *event = &run->events[i];
 
         if (event->letter == RUN_CALL) {
-            if (event->node != node ||
-                (event->function != ask->flow->signals && !calls(ask->flow, node, event->function)))
+            // back in a node that a handler came in, it goes on to its call without a step
+            if ((event->node != node && ask->flow->signals == FLOW_NONE) ||
+                (event->function != ask->flow->signals &&
+                 !calls(ask->flow, event->node, event->function)))
                 return "a call is made where it cannot be";
+            node = event->node;
             called = event->function;
             while (link < thread->links.length &&
                    link_fits(&thread->links.data[link], node, called)) {
@@ -397,7 +403,8 @@ static const char *flat_problem(const struct ask_case *ask, const struct run *ru
             node = event->node;
             continue;
         }
-        if (node != FLOW_NONE && bitset_test(&ask->closed, node) && !ask->flow->has_jumps)
+        if (node != FLOW_NONE && bitset_test(&ask->closed, node) && !ask->flow->has_jumps &&
+            ask->flow->signals == FLOW_NONE)
             return "it passes a call that was never made";
         if (called != FLOW_NONE ? ask->flow->functions[called].entry != event->node
                                 : node != FLOW_NONE && !flat_leads(ask->flow, node, event->node))
@@ -415,10 +422,11 @@ static const char *flat_problem(const struct ask_case *ask, const struct run *ru
     return NULL;
 }
 
-const char *witness_problem(const struct ask_case *ask, const struct run *run,
-                            struct automaton *query, bool flat)
+const char *witness_problem(const struct ask_case *ask, const struct ask_thread *thread,
+                            const struct run *run, struct automaton *query, bool flat)
 {
-    struct replay replay = {.ask = ask, .flow = ask->flow, .flat = flat, .run = run};
+    struct replay replay = {
+        .ask = ask, .thread = thread, .flow = ask->flow, .flat = flat, .run = run};
 
     replay.visits = xcalloc(ask->flow->node_count + 1u, sizeof(uint32_t));
     for (uint32_t i = 0; !flat && !replay.problem && i < run->count; i++) {
@@ -435,19 +443,20 @@ const char *witness_problem(const struct ask_case *ask, const struct run *run,
             replay_leave(&replay, event);
     }
     if (flat)
-        replay.problem = flat_problem(ask, run);
+        replay.problem = flat_problem(ask, thread, run);
     else if (!replay.problem)
         check_stack(&replay);
     if (!flat && !replay.problem)
         check_facts(&replay);
     for (size_t i = 0; !replay.problem && ask->is_single && i < ask->automata.length; i++)
-        if (!automaton_takes(ask, ask->automata.data[i], run, flat))
+        if (!automaton_takes(&replay, ask->automata.data[i]))
             replay.problem = "it does not fit an observation";
     const struct ask_automaton_vec *given = flat ? &ask->given_flat : &ask->given;
-    for (size_t i = 0; !replay.problem && i < given->length; i++)
-        if (!automaton_takes(ask, given->data[i], run, flat))
+    // what was given is about the first thread
+    for (size_t i = 0; !replay.problem && thread->index == 0 && i < given->length; i++)
+        if (!automaton_takes(&replay, given->data[i]))
             replay.problem = "it does not fit what was given";
-    if (!replay.problem && query && !automaton_takes(ask, query, run, flat))
+    if (!replay.problem && query && !automaton_takes(&replay, query))
         replay.problem = "it does not fit the query";
     frame_vec_deinit(&replay.stack);
     free(replay.visits);

@@ -193,7 +193,7 @@ static bool show_visiting(struct answering *answering, const struct ask_case *as
     const struct path_request *request = answering->request;
     struct path_shown shown = {.failure = failure, .found = {.run = *run, .doubtful = UINT32_MAX}};
     uint64_t flow_length;
-    const char *problem = witness_problem(ask, run, NULL, false);
+    const char *problem = witness_problem(ask, &ask->threads[0], run, NULL, false);
 
     path_measure(request, run, touched, ask->model->node_count, &shown.found, &flow_length);
     if (!problem)
@@ -243,7 +243,7 @@ static bool show_missing(struct answering *answering, struct ask_case *ask, uint
     ask->ran.length = 0;
     const char *problem = recount(answering->request, ask, &shown.found);
     if (!problem)
-        problem = witness_problem(ask, &shown.found.run, NULL, false);
+        problem = witness_problem(ask, &ask->threads[0], &shown.found.run, NULL, false);
     ask->ran.length = ran;
     for (size_t i = 0; i < ran; i++) {
         bool found = false;
@@ -298,7 +298,7 @@ static void take_paths(struct answering *answering, struct ask_case *ask, uint32
         struct path_shown shown = {
             .found = result->paths[i], .failure = failure, .is_shortest = true};
         const char *problem = recount(answering->request, ask, &shown.found);
-        bool fits = !problem && !witness_problem(ask, &shown.found.run, NULL, false);
+        bool fits = !problem && !witness_problem(ask, &ask->threads[0], &shown.found.run, NULL, false);
 
         if (fits) {
             show(answering, &shown);
@@ -309,7 +309,7 @@ static void take_paths(struct answering *answering, struct ask_case *ask, uint32
                      visit(answering, ask, failure, shown.found.touched);
         else
             answering->answer->problem =
-                problem ? problem : witness_problem(ask, &shown.found.run, NULL, false);
+                problem ? problem : witness_problem(ask, &ask->threads[0], &shown.found.run, NULL, false);
         // a path that scores more, and cannot be had
         if (!taken && i + 1 < result->count &&
             !same_score(result->paths[i + 1].score, result->paths[0].score))

@@ -7,6 +7,7 @@
 #include "ask/query.h"
 #include "common/arena.h"
 #include "common/json_stream.h"
+#include "evidence/evidence.h"
 #include "report/answer.h"
 #include "report/node_json.h"
 
@@ -45,6 +46,19 @@ static void write_facts(const struct ask_case *ask, const char *name, const uint
     arena_deinit(&arena);
 }
 
+// Whose run it is: the thread's number and id, or that it is gone.
+static json_t *thread_json(const struct ask_case *ask, uint32_t thread)
+{
+    json_t *item = json_object();
+
+    if (thread < ask->evidence->thread_count) {
+        json_object_set_new(item, "number", json_integer(thread));
+        json_object_set_new(item, "tid", json_integer(ask->evidence->threads[thread].tid));
+    }
+    json_object_set_new(item, "gone", json_boolean(thread == ASK_THREAD_GONE));
+    return item;
+}
+
 struct error *answer_write_json(const struct ask_case *ask, const struct query *query,
                                 const struct ask_result *result, FILE *stream)
 {
@@ -59,14 +73,19 @@ struct error *answer_write_json(const struct ask_case *ask, const struct query *
     json_stream_member(&out, "answer", json_string(ask_verdict_name(result->verdict)));
     json_stream_member(&out, "solver", json_string(ask_solver_name(result->solver)));
     json_stream_member(&out, "context_insensitive", json_boolean(result->context_insensitive));
+    json_stream_member(&out, "scope", json_string(ask->is_single ? "thread" : "process"));
+    json_stream_member(&out, "gone_threads", json_boolean(ask->gone_count > 0));
     json_stream_open(&out, "notes", '[');
     for (uint32_t i = 0; query && i < query_note_count(query); i++)
         json_stream_element(&out, json_string_nocheck(query_note(query, i)));
     if (result->note)
         json_stream_element(&out, json_string_nocheck(result->note));
     json_stream_close(&out);
-    if (result->has_witness && result->verdict == ASK_POSSIBLE)
+    if (result->has_witness && result->verdict == ASK_POSSIBLE) {
+        json_stream_member(&out, "witness_thread", thread_json(ask, result->witness_thread));
+        json_stream_member(&out, "witness_is_part", json_boolean(result->witness_is_part));
         write_witness(ask, &result->witness, &out);
+    }
     write_facts(ask, "because", result->because, result->because_count, &out);
     write_facts(ask, "left_aside", result->aside, result->aside_count, &out);
     free(words);

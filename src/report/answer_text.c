@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "ask/query.h"
 #include "common/alloc.h"
 #include "common/arena.h"
+#include "evidence/evidence.h"
 #include "report/answer.h"
 #include "report/steps.h"
 
@@ -90,6 +92,32 @@ static void print_because(const struct ask_case *ask, const struct ask_result *r
                 i ? "    and: " : "because: ", ask_fact_words(ask, result->because[i], &arena));
 }
 
+// Where not all ran in one thread: which threads the answer speaks of.
+static void print_scope(const struct ask_case *ask, FILE *stream)
+{
+    if (ask->is_single)
+        return;
+    fprintf(stream, "scope: the process: %u thread%s%s\n", ask->thread_count,
+            ask->thread_count == 1 ? "" : "s",
+            ask->gone_count ? ", and those that may be gone" : "");
+}
+
+static void print_witness(const struct ask_case *ask, const struct ask_result *result, bool whole,
+                          FILE *stream)
+{
+    const struct evidence *evidence = ask->evidence;
+
+    fprintf(stream, "a run of %u steps", steps_of(&result->witness));
+    if (!ask->is_single && result->witness_thread == ASK_THREAD_GONE)
+        fputs(" of a thread that is gone", stream);
+    else if (!ask->is_single && result->witness_thread < evidence->thread_count)
+        fprintf(stream, " of thread %" PRId64, evidence->threads[result->witness_thread].tid);
+    fprintf(stream, " shows %s%s\n", result->witness_is_part ? "its part" : "it",
+            whole ? ":" : " (--witness prints it)");
+    if (whole)
+        print_run(ask, &result->witness, stream);
+}
+
 void answer_write_text(const struct ask_case *ask, const struct query *query,
                        const struct ask_result *result, const struct answer_style *style,
                        FILE *stream)
@@ -104,6 +132,7 @@ void answer_write_text(const struct ask_case *ask, const struct query *query,
     fprintf(stream, "  (%s%s)\n", ask_solver_name(result->solver),
             result->context_insensitive ? ", context-insensitive" : "");
     free(words);
+    print_scope(ask, stream);
     for (uint32_t i = 0; query && i < query_note_count(query); i++)
         fprintf(stream, "note: %s\n", query_note(query, i));
     if (result->note)
@@ -114,10 +143,6 @@ void answer_write_text(const struct ask_case *ask, const struct query *query,
         fprintf(stream, "note: the run that was found is none: %s\n", result->witness_problem);
     if (result->verdict == ASK_IMPOSSIBLE)
         print_because(ask, result, stream);
-    if (result->verdict != ASK_POSSIBLE || !result->has_witness)
-        return;
-    fprintf(stream, "a run of %u steps shows it%s\n", steps_of(&result->witness),
-            style->witness ? ":" : " (--witness prints it)");
-    if (style->witness)
-        print_run(ask, &result->witness, stream);
+    if (result->verdict == ASK_POSSIBLE && result->has_witness)
+        print_witness(ask, result, style->witness, stream);
 }

@@ -339,9 +339,9 @@ static void take_threads(struct solver *solver)
         take_view(solver, ask->views.data[v]);
     }
     if (solver->flow->signals != FLOW_NONE)
-        call(solver, solver->flow->signals, ask->may_have_more ? OPEN : COMPLETED);
-    if (ask->may_have_more)
-        call(solver, solver->flow->thread_start, OPEN);
+        call(solver, solver->flow->signals, ask->gone_count ? OPEN : COMPLETED);
+    for (uint32_t g = 0; g < ask->gone_count; g++)
+        call(solver, ask->gone[g].start, OPEN);
 }
 
 // ---- Answers

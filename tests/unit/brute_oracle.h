@@ -7,8 +7,8 @@
  *     brute_answer_flat(&program, &report, weak, &answer); // definition 6
  *     if (answer.known && answer.possible) ... answer.may, answer.must ...
  *
- * In a program with threads a run is one run of each of them, and of any number that are gone; what
- * was visited is what any of them has.
+ * In a program with threads a run is one run of each of them, and of any number that are gone, the
+ * first too unless a whole stack is its; what was visited is what any of them has.
  */
 #ifndef TESTS_UNIT_BRUTE_ORACLE_H
 #define TESTS_UNIT_BRUTE_ORACLE_H
@@ -198,6 +198,7 @@ struct brute_solver {
     struct machine machine;
     struct calls calls;
     bool too_many;
+    struct brute_set *runs; // unless NULL: what each of the runs has visited
 };
 
 static inline void solver_thread(struct brute_solver *solver, const struct brute_thread *thread,
@@ -244,6 +245,46 @@ static inline void exact_gone(struct calls *calls, struct brute_set *runs)
     brute_set_deinit(&begun);
 }
 
+// So may the program's first thread.
+static inline void exact_first_gone(struct calls *calls, struct brute_set *runs)
+{
+    const struct machine *machine = calls->machine;
+    struct chain_of chain = {.count = 0};
+    struct pending *begun = chain_add(&chain, machine->start, machine->entry[machine->start]);
+
+    for (uint32_t n = machine->entry[machine->start]; n < machine->entry[machine->thread_start];
+         n++)
+        begun->at |= UINT64_C(1) << n;
+    chain_add_gap(&chain);
+    thread_runs(calls, &chain, runs);
+}
+
+// Is none of the threads certainly the first?
+static inline bool is_first_gone(const struct brute_report *report)
+{
+    for (uint32_t t = 0; t < report->thread_count; t++)
+        if (report->threads[t].frame_count && report->threads[t].whole &&
+            report->threads[t].frames[0].function == 0)
+            return false;
+    return true;
+}
+
+static inline void join_first_gone(struct brute_solver *solver, struct brute_set *all)
+{
+    struct brute_set runs = {0};
+    bool is_new;
+
+    if (solver->flat) {
+        struct flat flat = {.machine = &solver->machine};
+
+        solver->too_many |= !flat_runs(&flat, solver->machine.start, UINT64_MAX, &runs);
+    } else
+        exact_first_gone(&solver->calls, &runs);
+    brute_set_add(&runs, (struct brute_key){{0}}, &is_new);
+    join_runs(all, &runs);
+    brute_set_deinit(&runs);
+}
+
 static inline void join_gone(struct brute_solver *solver, struct brute_set *all)
 {
     const struct machine *machine = &solver->machine;
@@ -282,12 +323,16 @@ static inline void answer_report(struct brute_solver *solver, const struct brute
     }
     if (program->threads && all.count)
         join_gone(solver, &all);
+    if ((program->threads || report->thread_count > 1) && all.count && is_first_gone(report))
+        join_first_gone(solver, &all);
     answer->known = !solver->calls.too_many && !solver->too_many;
     for (uint32_t i = 0; i < all.count; i++)
         if (report_allows(report, all.data[i].w[0])) {
             answer->possible = true;
             answer->may |= all.data[i].w[0];
             answer->must &= all.data[i].w[0];
+            if (solver->runs)
+                brute_set_add(solver->runs, all.data[i], &is_new);
         }
     brute_set_deinit(&all);
     calls_deinit(&solver->calls);
@@ -298,6 +343,14 @@ BRUTE_FUNCTION void brute_answer_exact(const struct brute_program *program,
                                        struct brute_answer *answer)
 {
     answer_report(&(struct brute_solver){.flat = false}, program, report, answer);
+}
+
+// The same, and every set of nodes that some run has visited (of all threads together).
+BRUTE_FUNCTION void brute_runs_exact(const struct brute_program *program,
+                                     const struct brute_report *report, struct brute_answer *answer,
+                                     struct brute_set *runs)
+{
+    answer_report(&(struct brute_solver){.runs = runs}, program, report, answer);
 }
 
 // What an unreliable trace can say of it: entries that are certain, in their order.

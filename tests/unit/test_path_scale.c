@@ -154,7 +154,7 @@ static void solve(struct measured *measured)
         bitset_clear_all(&measured->ask->closed);
         bitset_clear_all(&measured->ask->absent);
         const char *problem =
-            witness_problem(measured->ask, &measured->result.paths[i].run, NULL, false);
+            witness_problem(measured->ask, &measured->ask->threads[0], &measured->result.paths[i].run, NULL, false);
 
         if (problem)
             fail_msg("%s", problem);
