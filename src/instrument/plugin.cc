@@ -43,7 +43,7 @@ void plugin_keep_held(LLVMValueRef declaration);
 void plugin_forget_addresses(LLVMValueRef function);
 }
 
-static const char COPIES[] = "inquest.copies"; // some function has a plain copy
+static const char DONE[] = "inquest.instrumented"; // module.c was at work
 
 // ---- Copies
 
@@ -123,7 +123,6 @@ LLVMValueRef plugin_copy_function(LLVMValueRef function, const char *name)
         llvm::cast<llvm::GlobalVariable>(map[table])
             ->setInitializer(llvm::MapValue(table->getInitializer(), map));
     copy->setName(name);
-    original->getParent()->getOrInsertNamedMetadata(COPIES);
     if (copy->getSubprogram() && copy->getSubprogram() != original->getSubprogram())
         copy->getSubprogram()->replaceLinkageName(llvm::MDString::get(copy->getContext(), name));
     return llvm::wrap(copy);
@@ -700,9 +699,8 @@ bool trim(LLVMModuleRef module)
 bool finish(LLVMModuleRef module)
 {
     instrument_finish(module);
-    for (const char *name : {HELD, COPIES})
-        if (llvm::NamedMDNode *node = llvm::unwrap(module)->getNamedMetadata(name))
-            node->eraseFromParent();
+    if (llvm::NamedMDNode *held = llvm::unwrap(module)->getNamedMetadata(HELD))
+        held->eraseFromParent();
     return true;
 }
 
@@ -732,7 +730,8 @@ llvm::Function *functionOf(llvm::Any ir)
     return function ? const_cast<llvm::Function *>(*function) : nullptr;
 }
 
-// While a function and its plain copy are two, their arguments are the same (plain.c).
+// While a function and its plain copy are two, their arguments are the same (plain.c). And what is
+// loaded stays in the function that loads it: where a fault is told.
 void registerHooks(llvm::PassInstrumentationCallbacks &callbacks)
 {
     callbacks.registerBeforeNonSkippedPassCallback([](llvm::StringRef pass, llvm::Any ir) {
@@ -752,7 +751,7 @@ void registerHooks(llvm::PassInstrumentationCallbacks &callbacks)
         const auto *component = llvm::any_cast<const llvm::LazyCallGraph::SCC *>(&ir);
 
         return pass != "ArgumentPromotionPass" || !component ||
-               !(*component)->begin()->getFunction().getParent()->getNamedMetadata(COPIES);
+               !(*component)->begin()->getFunction().getParent()->getNamedMetadata(DONE);
     });
 }
 

@@ -298,7 +298,8 @@ static void take_paths(struct answering *answering, struct ask_case *ask, uint32
         struct path_shown shown = {
             .found = result->paths[i], .failure = failure, .is_shortest = true};
         const char *problem = recount(answering->request, ask, &shown.found);
-        bool fits = !problem && !witness_problem(ask, &ask->threads[0], &shown.found.run, NULL, false);
+        bool fits =
+            !problem && !witness_problem(ask, &ask->threads[0], &shown.found.run, NULL, false);
 
         if (fits) {
             show(answering, &shown);
@@ -309,7 +310,8 @@ static void take_paths(struct answering *answering, struct ask_case *ask, uint32
                      visit(answering, ask, failure, shown.found.touched);
         else
             answering->answer->problem =
-                problem ? problem : witness_problem(ask, &ask->threads[0], &shown.found.run, NULL, false);
+                problem ? problem
+                        : witness_problem(ask, &ask->threads[0], &shown.found.run, NULL, false);
         // a path that scores more, and cannot be had
         if (!taken && i + 1 < result->count &&
             !same_score(result->paths[i + 1].score, result->paths[0].score))

@@ -4,6 +4,7 @@
 // build: -flto
 // build: -flto -fuse-ld=lld
 // build: -flto -finquest=calls
+// build: -finquest=none
 // signal: SIGSEGV
 #include <stdio.h>
 #include <stdlib.h>

@@ -153,8 +153,8 @@ static void solve(struct measured *measured)
         measured->ask->ran.length = 0;
         bitset_clear_all(&measured->ask->closed);
         bitset_clear_all(&measured->ask->absent);
-        const char *problem =
-            witness_problem(measured->ask, &measured->ask->threads[0], &measured->result.paths[i].run, NULL, false);
+        const char *problem = witness_problem(measured->ask, &measured->ask->threads[0],
+                                              &measured->result.paths[i].run, NULL, false);
 
         if (problem)
             fail_msg("%s", problem);

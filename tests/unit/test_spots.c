@@ -200,8 +200,9 @@ static bool is_possible(const struct subject *subject, struct automaton *query,
 
         assert_true(product_shortest(exact.product, &budget, &run));
         bool told = !exact.dropped && !product_misses_visits(exact.product);
-        const char *problem =
-            told ? witness_problem(subject->ask, &subject->ask->threads[0], &run, query, solver == ASK_SOLVER_FSA) : NULL;
+        const char *problem = told ? witness_problem(subject->ask, &subject->ask->threads[0], &run,
+                                                     query, solver == ASK_SOLVER_FSA)
+                                   : NULL;
         if (problem)
             fail_msg("%s", problem);
         run_deinit(&run);
