@@ -138,8 +138,10 @@ def thread_problems(table, evidence, replay):
     """Of a program whose threads take turns (threads/turns.h): each thread of the evidence against that of
     the log. Both in the order of creation, which numbers of threads give; those that have ended are in neither."""
     live = sorted((ident, stack) for ident, stack in replay.stacks.items() if stack)
+    with open("/proc/sys/kernel/pid_max") as file: # numbers begin anew behind it
+        most = int(file.read())
     told = sorted((t for t in evidence.threads if not t.whole or any(f.kind == "model" or f.gap for f in t.frames)),
-                  key=lambda t: t.tid)
+                  key=lambda t: (t.tid - evidence.item["pid"]) % most)
     if len(live) != len(told):
         return [("threads", f"evidence has {len(told)} threads in the program, there were {len(live)}")]
     problems = []
