@@ -533,17 +533,16 @@ uint8_t *decode_between(struct decoder *decoder, const struct stop *stop,
                   is_on_all_ways(&search, position->nodes.nodes[0]);
     meet(&search);
     uint32_t flanking = flanking_node(&search, at);
-    if (flanking != UINT32_MAX && search.from[flanking])
+    struct order order;
+    order_init(&order, decoder->model, position->function);
+    if (flanking != UINT32_MAX && search.from[flanking] && !is_ahead(&search, &order, at, flanking))
         search.from[flanking] = BETWEEN_FLANKED;
     if (named) {
-        struct order order;
-
-        order_init(&order, decoder->model, position->function);
         mark_overtaken(&search, &order, at, position->nodes.nodes[0]);
         *ret_moved = !on_all || is_ahead(&search, &order, at, position->nodes.nodes[0]) ||
                      is_late(&search, at);
-        order_deinit(&order);
     }
+    order_deinit(&order);
     uint8_t *from = search.from;
     search.from = NULL;
     search_deinit(&search);
